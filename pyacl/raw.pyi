@@ -1,12 +1,13 @@
-"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, and C's result untouched. An error
-code is returned, not raised; only when there is no runtime, or it lacks the function, NotSupportedError or its like is raised.
+"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+
+An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
 - A handle is an int (None is NULL).
-- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes, bytearray, ctypes
-  objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is pinned for the call, not longer:
-  what an asynchronous task reads or writes later has to be kept alive by the caller.
+- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes,
+  bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
+  pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it alive.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units.
@@ -18,11 +19,11 @@ from typing import TypeAlias
 
 from _typeshed import ReadableBuffer, WriteableBuffer
 
-Handle: TypeAlias = int | None
-Callback: TypeAlias = int | ReadableBuffer | None
-Text: TypeAlias = int | str | ReadableBuffer | None
-ConstPointer: TypeAlias = int | ReadableBuffer | None
-Pointer: TypeAlias = int | WriteableBuffer | None
+_Handle: TypeAlias = int | None
+_Callback: TypeAlias = int | ReadableBuffer | None
+_Text: TypeAlias = int | str | ReadableBuffer | None
+_ConstPointer: TypeAlias = int | ReadableBuffer | None
+_Pointer: TypeAlias = int | WriteableBuffer | None
 
 def aclFloat16ToFloat(value: int, /) -> float:
     """C: float aclFloat16ToFloat(aclFloat16 value)
@@ -36,37 +37,37 @@ def aclFloatToFloat16(value: float, /) -> int:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclCreateDataBuffer(data: Pointer, size: int, /) -> int:
+def aclCreateDataBuffer(data: _Pointer, size: int, /) -> int:
     """C: aclDataBuffer *aclCreateDataBuffer(void *data, size_t size)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclDestroyDataBuffer(dataBuffer: ConstPointer, /) -> int:
+def aclDestroyDataBuffer(dataBuffer: _ConstPointer, /) -> int:
     """C: aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclUpdateDataBuffer(dataBuffer: Pointer, data: Pointer, size: int, /) -> int:
+def aclUpdateDataBuffer(dataBuffer: _Pointer, data: _Pointer, size: int, /) -> int:
     """C: aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclGetDataBufferAddr(dataBuffer: ConstPointer, /) -> int:
+def aclGetDataBufferAddr(dataBuffer: _ConstPointer, /) -> int:
     """C: void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclGetDataBufferSize(dataBuffer: ConstPointer, /) -> int:
+def aclGetDataBufferSize(dataBuffer: _ConstPointer, /) -> int:
     """C: uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclGetDataBufferSizeV2(dataBuffer: ConstPointer, /) -> int:
+def aclGetDataBufferSizeV2(dataBuffer: _ConstPointer, /) -> int:
     """C: size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
@@ -78,7 +79,7 @@ def aclDataTypeSize(dataType: int, /) -> int:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclAppLog(logLevel: int, func: Text, file: Text, line: int, fmt: Text, /) -> None:
+def aclAppLog(logLevel: int, func: _Text, file: _Text, line: int, fmt: _Text, /) -> None:
     """C: void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 24 Other
@@ -91,19 +92,19 @@ def aclrtGetSocName() -> bytes | None:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclGetCannAttributeList(cannAttrList: ConstPointer, num: Pointer, /) -> int:
+def aclGetCannAttributeList(cannAttrList: _Pointer, num: _Pointer, /) -> int:
     """C: aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclGetCannAttribute(cannAttr: int, value: Pointer, /) -> int:
+def aclGetCannAttribute(cannAttr: int, value: _Pointer, /) -> int:
     """C: aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclGetDeviceCapability(deviceId: int, deviceInfo: int, value: Pointer, /) -> int:
+def aclGetDeviceCapability(deviceId: int, deviceInfo: int, value: _Pointer, /) -> int:
     """C: aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
@@ -115,64 +116,68 @@ def aclrtAllocatorCreateDesc() -> int:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorDestroyDesc(allocatorDesc: Handle, /) -> int:
+def aclrtAllocatorDestroyDesc(allocatorDesc: _Handle, /) -> int:
     """C: aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorSetObjToDesc(allocatorDesc: Handle, allocator: Handle, /) -> int:
+def aclrtAllocatorSetObjToDesc(allocatorDesc: _Handle, allocator: _Handle, /) -> int:
     """C: aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorSetAllocFuncToDesc(allocatorDesc: Handle, func: Callback, /) -> int:
+def aclrtAllocatorSetAllocFuncToDesc(allocatorDesc: _Handle, func: _Callback, /) -> int:
     """C: aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorSetFreeFuncToDesc(allocatorDesc: Handle, func: Callback, /) -> int:
+def aclrtAllocatorSetFreeFuncToDesc(allocatorDesc: _Handle, func: _Callback, /) -> int:
     """C: aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorSetAllocAdviseFuncToDesc(allocatorDesc: Handle, func: Callback, /) -> int:
-    """C: aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func)
+def aclrtAllocatorSetAllocAdviseFuncToDesc(allocatorDesc: _Handle, func: _Callback, /) -> int:
+    """C: aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+        aclrtAllocatorAllocAdviseFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocatorDesc: Handle, func: Callback, /) -> int:
-    """C: aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func)
+def aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocatorDesc: _Handle, func: _Callback, /) -> int:
+    """C: aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+        aclrtAllocatorGetAddrFromBlockFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtAllocatorRegister(stream: Handle, allocatorDesc: Handle, /) -> int:
+def aclrtAllocatorRegister(stream: _Handle, allocatorDesc: _Handle, /) -> int:
     """C: aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-08 Custom
     memory allocator.
     """
 
-def aclrtAllocatorGetByStream(stream: Handle, allocatorDesc: Pointer, allocator: Pointer, allocFunc: Pointer, freeFunc:
-    Pointer, allocAdviseFunc: Pointer, getAddrFromBlockFunc: Pointer, /) -> int:
-    """C: aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator, aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc, aclrtAllocatorAllocAdviseFunc *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc)
+def aclrtAllocatorGetByStream(stream: _Handle, allocatorDesc: _Pointer, allocator: _Pointer, allocFunc: _Pointer,
+    freeFunc: _Pointer, allocAdviseFunc: _Pointer, getAddrFromBlockFunc: _Pointer, /) -> int:
+    """C: aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator
+        *allocator, aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc, aclrtAllocatorAllocAdviseFunc
+        *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc)
 
     Products: 950, A3, A2, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 11-08 Custom memory allocator.
     """
 
-def aclrtAllocatorUnregister(stream: Handle, /) -> int:
+def aclrtAllocatorUnregister(stream: _Handle, /) -> int:
     """C: aclError aclrtAllocatorUnregister(aclrtStream stream)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-08 Custom
     memory allocator.
     """
 
-def aclInit(configPath: Text, /) -> int:
+def aclInit(configPath: _Text, /) -> int:
     """C: aclError aclInit(const char *configPath)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 02
@@ -186,7 +191,7 @@ def aclFinalize() -> int:
     Initialization and deinitialization.
     """
 
-def aclFinalizeReference(refCount: Pointer, /) -> int:
+def aclFinalizeReference(refCount: _Pointer, /) -> int:
     """C: aclError aclFinalizeReference(uint64_t *refCount)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
@@ -199,19 +204,19 @@ def aclGetRecentErrMsg() -> bytes | None:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclsysGetCANNVersion(name: int, version: Pointer, /) -> int:
+def aclsysGetCANNVersion(name: int, version: _Pointer, /) -> int:
     """C: aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclsysGetVersionStr(pkgName: Pointer, versionStr: Pointer, /) -> int:
+def aclsysGetVersionStr(pkgName: _Pointer, versionStr: _Pointer, /) -> int:
     """C: aclError aclsysGetVersionStr(char *pkgName, char *versionStr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclsysGetVersionNum(pkgName: Pointer, versionNum: Pointer, /) -> int:
+def aclsysGetVersionNum(pkgName: _Pointer, versionNum: _Pointer, /) -> int:
     """C: aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
@@ -231,87 +236,90 @@ def aclrtGetLastError(level: int, /) -> int:
     handling.
     """
 
-def aclrtSetExceptionInfoCallback(callback: Callback, /) -> int:
+def aclrtSetExceptionInfoCallback(callback: _Callback, /) -> int:
     """C: aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 13
     Exception handling.
     """
 
-def aclrtExceptionInfoCallbackRegister(callback: Callback, /) -> int:
+def aclrtExceptionInfoCallbackRegister(callback: _Callback, /) -> int:
     """C: aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 13
     Exception handling.
     """
 
-def aclrtExceptionInfoCallbackUnregister(callback: Callback, /) -> int:
+def aclrtExceptionInfoCallbackUnregister(callback: _Callback, /) -> int:
     """C: aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 13
     Exception handling.
     """
 
-def aclrtGetTaskIdFromExceptionInfo(info: ConstPointer, /) -> int:
+def aclrtGetTaskIdFromExceptionInfo(info: _ConstPointer, /) -> int:
     """C: uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetStreamIdFromExceptionInfo(info: ConstPointer, /) -> int:
+def aclrtGetStreamIdFromExceptionInfo(info: _ConstPointer, /) -> int:
     """C: uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetThreadIdFromExceptionInfo(info: ConstPointer, /) -> int:
+def aclrtGetThreadIdFromExceptionInfo(info: _ConstPointer, /) -> int:
     """C: uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetDeviceIdFromExceptionInfo(info: ConstPointer, /) -> int:
+def aclrtGetDeviceIdFromExceptionInfo(info: _ConstPointer, /) -> int:
     """C: uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetErrorCodeFromExceptionInfo(info: ConstPointer, /) -> int:
+def aclrtGetErrorCodeFromExceptionInfo(info: _ConstPointer, /) -> int:
     """C: uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetArgsFromExceptionInfo(info: ConstPointer, devArgsPtr: Pointer, devArgsLen: Pointer, /) -> int:
-    """C: aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen)
+def aclrtGetArgsFromExceptionInfo(info: _ConstPointer, devArgsPtr: _Pointer, devArgsLen: _Pointer, /) -> int:
+    """C: aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t
+        *devArgsLen)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtGetFuncHandleFromExceptionInfo(info: ConstPointer, func: Pointer, /) -> int:
+def aclrtGetFuncHandleFromExceptionInfo(info: _ConstPointer, func: _Pointer, /) -> int:
     """C: aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info, aclrtFuncHandle *func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtBinarySetExceptionCallback(binHandle: Handle, callback: Callback, userData: Pointer, /) -> int:
-    """C: aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void *userData)
+def aclrtBinarySetExceptionCallback(binHandle: _Handle, callback: _Callback, userData: _Pointer, /) -> int:
+    """C: aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void
+        *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtSubscribeReport(threadId: int, stream: Handle, /) -> int:
+def aclrtSubscribeReport(threadId: int, stream: _Handle, /) -> int:
     """C: aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
     """
 
-def aclrtLaunchCallback(fn: Callback, userData: Pointer, blockType: int, stream: Handle, /) -> int:
-    """C: aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream)
+def aclrtLaunchCallback(fn: _Callback, userData: _Pointer, blockType: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream
+        stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
@@ -324,42 +332,42 @@ def aclrtProcessReport(timeout: int, /) -> int:
     for ever. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtUnSubscribeReport(threadId: int, stream: Handle, /) -> int:
+def aclrtUnSubscribeReport(threadId: int, stream: _Handle, /) -> int:
     """C: aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
     """
 
-def aclrtCreateContext(context: Pointer, deviceId: int, /) -> int:
+def aclrtCreateContext(context: _Pointer, deviceId: int, /) -> int:
     """C: aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 05
     Context management.
     """
 
-def aclrtDestroyContext(context: Handle, /) -> int:
+def aclrtDestroyContext(context: _Handle, /) -> int:
     """C: aclError aclrtDestroyContext(aclrtContext context)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 05
     Context management.
     """
 
-def aclrtSetCurrentContext(context: Handle, /) -> int:
+def aclrtSetCurrentContext(context: _Handle, /) -> int:
     """C: aclError aclrtSetCurrentContext(aclrtContext context)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 05 Context
     management.
     """
 
-def aclrtGetCurrentContext(context: Pointer, /) -> int:
+def aclrtGetCurrentContext(context: _Pointer, /) -> int:
     """C: aclError aclrtGetCurrentContext(aclrtContext *context)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 05 Context
     management.
     """
 
-def aclrtCtxGetSysParamOpt(opt: int, value: Pointer, /) -> int:
+def aclrtCtxGetSysParamOpt(opt: int, value: _Pointer, /) -> int:
     """C: aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 05 Context management.
@@ -371,7 +379,7 @@ def aclrtCtxSetSysParamOpt(opt: int, value: int, /) -> int:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 05 Context management.
     """
 
-def aclrtGetSysParamOpt(opt: int, value: Pointer, /) -> int:
+def aclrtGetSysParamOpt(opt: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
@@ -404,20 +412,20 @@ def aclrtResetDeviceForce(deviceId: int, /) -> int:
     Device management.
     """
 
-def aclrtGetDevice(deviceId: Pointer, /) -> int:
+def aclrtGetDevice(deviceId: _Pointer, /) -> int:
     """C: aclError aclrtGetDevice(int32_t *deviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtSetStreamFailureMode(stream: Handle, mode: int, /) -> int:
+def aclrtSetStreamFailureMode(stream: _Handle, mode: int, /) -> int:
     """C: aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtGetRunMode(runMode: Pointer, /) -> int:
+def aclrtGetRunMode(runMode: _Pointer, /) -> int:
     """C: aclError aclrtGetRunMode(aclrtRunMode *runMode)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
@@ -426,8 +434,8 @@ def aclrtGetRunMode(runMode: Pointer, /) -> int:
 def aclrtSynchronizeDevice() -> int:
     """C: aclError aclrtSynchronizeDevice(void)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
+    management.
     """
 
 def aclrtSynchronizeDeviceWithTimeout(timeout: int, /) -> int:
@@ -444,427 +452,445 @@ def aclrtSetTsDevice(tsId: int, /) -> int:
     management.
     """
 
-def aclrtGetDeviceUtilizationRate(deviceId: int, utilizationInfo: Pointer, /) -> int:
+def aclrtGetDeviceUtilizationRate(deviceId: int, utilizationInfo: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtGetDeviceCount(count: Pointer, /) -> int:
+def aclrtGetDeviceCount(count: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceCount(uint32_t *count)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 04
     Device management.
     """
 
-def aclrtCreateEvent(event: Pointer, /) -> int:
+def aclrtCreateEvent(event: _Pointer, /) -> int:
     """C: aclError aclrtCreateEvent(aclrtEvent *event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
 
-def aclrtCreateEventWithFlag(event: Pointer, flag: int, /) -> int:
+def aclrtCreateEventWithFlag(event: _Pointer, flag: int, /) -> int:
     """C: aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtCreateEventExWithFlag(event: Pointer, flag: int, /) -> int:
+def aclrtCreateEventExWithFlag(event: _Pointer, flag: int, /) -> int:
     """C: aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtDestroyEvent(event: Handle, /) -> int:
+def aclrtDestroyEvent(event: _Handle, /) -> int:
     """C: aclError aclrtDestroyEvent(aclrtEvent event)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtRecordEvent(event: Handle, stream: Handle, /) -> int:
+def aclrtRecordEvent(event: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtRecordEventWithFlag(event: Handle, stream: Handle, flag: int, /) -> int:
+def aclrtRecordEventWithFlag(event: _Handle, stream: _Handle, flag: int, /) -> int:
     """C: aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtResetEvent(event: Handle, stream: Handle, /) -> int:
+def aclrtResetEvent(event: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtQueryEvent(event: Handle, status: Pointer, /) -> int:
+def aclrtQueryEvent(event: _Handle, status: _Pointer, /) -> int:
     """C: aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtQueryEventStatus(event: Handle, status: Pointer, /) -> int:
+def aclrtQueryEventStatus(event: _Handle, status: _Pointer, /) -> int:
     """C: aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtQueryEventWaitStatus(event: Handle, status: Pointer, /) -> int:
+def aclrtQueryEventWaitStatus(event: _Handle, status: _Pointer, /) -> int:
     """C: aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtSynchronizeEvent(event: Handle, /) -> int:
+def aclrtSynchronizeEvent(event: _Handle, /) -> int:
     """C: aclError aclrtSynchronizeEvent(aclrtEvent event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
 
-def aclrtSynchronizeEventWithTimeout(event: Handle, timeout: int, /) -> int:
+def aclrtSynchronizeEventWithTimeout(event: _Handle, timeout: int, /) -> int:
     """C: aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: ms, -1 waits for
     ever. CANN Runtime API, 07 Event management.
     """
 
-def aclrtEventElapsedTime(ms: Pointer, startEvent: Handle, endEvent: Handle, /) -> int:
+def aclrtEventElapsedTime(ms: _Pointer, startEvent: _Handle, endEvent: _Handle, /) -> int:
     """C: aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. ms: ms. CANN Runtime API, 07 Event management.
     """
 
-def aclrtEventGetTimestamp(event: Handle, timestamp: Pointer, /) -> int:
+def aclrtEventGetTimestamp(event: _Handle, timestamp: _Pointer, /) -> int:
     """C: aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. timestamp: us. CANN Runtime API, 07 Event
     management.
     """
 
-def aclrtMalloc(devPtr: Pointer, size: int, policy: int, /) -> int:
+def aclrtMalloc(devPtr: _Pointer, size: int, policy: int, /) -> int:
     """C: aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 
-    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 26
-    Cpp extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
+    11-01 Device memory malloc and free.
     """
 
-def aclrtMallocAlign32(devPtr: Pointer, size: int, policy: int, /) -> int:
+def aclrtMallocAlign32(devPtr: _Pointer, size: int, policy: int, /) -> int:
     """C: aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-01 Device memory malloc and free.
     """
 
-def aclrtMallocCached(devPtr: Pointer, size: int, policy: int, /) -> int:
+def aclrtMallocCached(devPtr: _Pointer, size: int, policy: int, /) -> int:
     """C: aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtMallocWithCfg(devPtr: Pointer, size: int, policy: int, cfg: Pointer, /) -> int:
+def aclrtMallocWithCfg(devPtr: _Pointer, size: int, policy: int, cfg: _Pointer, /) -> int:
     """C: aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtMallocForTaskScheduler(devPtr: Pointer, size: int, policy: int, cfg: Pointer, /) -> int:
-    """C: aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+def aclrtMallocForTaskScheduler(devPtr: _Pointer, size: int, policy: int, cfg: _Pointer, /) -> int:
+    """C: aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+        aclrtMallocConfig *cfg)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtMallocHostWithCfg(ptr: Pointer, size: int, cfg: Pointer, /) -> int:
+def aclrtMallocHostWithCfg(ptr: _Pointer, size: int, cfg: _Pointer, /) -> int:
     """C: aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
     memory management.
     """
 
-def aclrtPointerGetAttributes(ptr: ConstPointer, attributes: Pointer, /) -> int:
+def aclrtPointerGetAttributes(ptr: _ConstPointer, attributes: _Pointer, /) -> int:
     """C: aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
     extension APIs.
     """
 
-def aclrtMemManagedGetAttr(attribute: int, ptr: ConstPointer, size: int, data: Pointer, dataSize: int, /) -> int:
-    """C: aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void *data, size_t dataSize)
+def aclrtMemManagedGetAttr(attribute: int, ptr: _ConstPointer, size: int, data: _Pointer, dataSize: int, /) -> int:
+    """C: aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void
+        *data, size_t dataSize)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtMemManagedGetAttrs(attributes: Pointer, numAttributes: int, ptr: ConstPointer, size: int, data: Pointer,
-    dataSizes: Pointer, /) -> int:
-    """C: aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size_t numAttributes, const void *ptr, size_t size, void **data, size_t *dataSizes)
+def aclrtMemManagedGetAttrs(attributes: _Pointer, numAttributes: int, ptr: _ConstPointer, size: int, data: _Pointer,
+    dataSizes: _Pointer, /) -> int:
+    """C: aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size_t numAttributes, const void
+        *ptr, size_t size, void **data, size_t *dataSizes)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtHostRegister(ptr: Pointer, size: int, type: int, devPtr: Pointer, /) -> int:
+def aclrtHostRegister(ptr: _Pointer, size: int, type: int, devPtr: _Pointer, /) -> int:
     """C: aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
 
-def aclrtHostRegisterV2(ptr: Pointer, size: int, flag: int, /) -> int:
+def aclrtHostRegisterV2(ptr: _Pointer, size: int, flag: int, /) -> int:
     """C: aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
     management.
     """
 
-def aclrtHostGetDevicePointer(pHost: Pointer, pDevice: Pointer, flag: int, /) -> int:
+def aclrtHostGetDevicePointer(pHost: _Pointer, pDevice: _Pointer, flag: int, /) -> int:
     """C: aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
 
-def aclrtHostUnregister(ptr: Pointer, /) -> int:
+def aclrtHostUnregister(ptr: _Pointer, /) -> int:
     """C: aclError aclrtHostUnregister(void *ptr)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
 
-def aclrtHostMemMapCapabilities(deviceId: int, hacType: int, capabilities: Pointer, /) -> int:
-    """C: aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType, aclrtHostMemMapCapability *capabilities)
+def aclrtHostMemMapCapabilities(deviceId: int, hacType: int, capabilities: _Pointer, /) -> int:
+    """C: aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType, aclrtHostMemMapCapability
+        *capabilities)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
     memory management.
     """
 
-def aclrtGetThreadLastTaskId(taskId: Pointer, /) -> int:
+def aclrtGetThreadLastTaskId(taskId: _Pointer, /) -> int:
     """C: aclError aclrtGetThreadLastTaskId(uint32_t *taskId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtStreamGetId(stream: Handle, streamId: Pointer, /) -> int:
+def aclrtStreamGetId(stream: _Handle, streamId: _Pointer, /) -> int:
     """C: aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtMemFlush(devPtr: Pointer, size: int, /) -> int:
+def aclrtMemFlush(devPtr: _Pointer, size: int, /) -> int:
     """C: aclError aclrtMemFlush(void *devPtr, size_t size)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtMemInvalidate(devPtr: Pointer, size: int, /) -> int:
+def aclrtMemInvalidate(devPtr: _Pointer, size: int, /) -> int:
     """C: aclError aclrtMemInvalidate(void *devPtr, size_t size)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtFree(devPtr: Pointer, /) -> int:
+def aclrtFree(devPtr: _Pointer, /) -> int:
     """C: aclError aclrtFree(void *devPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-01 Device memory malloc and free.
     """
 
-def aclrtMallocHost(hostPtr: Pointer, size: int, /) -> int:
+def aclrtMallocHost(hostPtr: _Pointer, size: int, /) -> int:
     """C: aclError aclrtMallocHost(void **hostPtr, size_t size)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
+    memory management.
     """
 
-def aclrtMemAllocManaged(ptr: Pointer, size: int, flag: int, /) -> int:
+def aclrtMemAllocManaged(ptr: _Pointer, size: int, flag: int, /) -> int:
     """C: aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtFreeHost(hostPtr: Pointer, /) -> int:
+def aclrtFreeHost(hostPtr: _Pointer, /) -> int:
     """C: aclError aclrtFreeHost(void *hostPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
     memory management.
     """
 
-def aclrtFreeWithDevSync(devPtr: Pointer, /) -> int:
+def aclrtFreeWithDevSync(devPtr: _Pointer, /) -> int:
     """C: aclError aclrtFreeWithDevSync(void *devPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtFreeHostWithDevSync(hostPtr: Pointer, /) -> int:
+def aclrtFreeHostWithDevSync(hostPtr: _Pointer, /) -> int:
     """C: aclError aclrtFreeHostWithDevSync(void *hostPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
     memory management.
     """
 
-def aclrtMemcpy(dst: Pointer, destMax: int, src: ConstPointer, count: int, kind: int, /) -> int:
+def aclrtMemcpy(dst: _Pointer, destMax: int, src: _ConstPointer, count: int, kind: int, /) -> int:
     """C: aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 
-    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 26
-    Cpp extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
+    11-03 Memory copy and set.
     """
 
-def aclrtMemset(devPtr: Pointer, maxCount: int, value: int, count: int, /) -> int:
+def aclrtMemset(devPtr: _Pointer, maxCount: int, value: int, count: int, /) -> int:
     """C: aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-03 Memory copy and set.
     """
 
-def aclrtMemcpyAsync(dst: Pointer, destMax: int, src: ConstPointer, count: int, kind: int, stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpyAsync(dst: _Pointer, destMax: int, src: _ConstPointer, count: int, kind: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+        aclrtStream stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
 
-def aclrtMemsetD32(ptr: Pointer, memSize: int, value: int, N: int, /) -> int:
+def aclrtMemsetD32(ptr: _Pointer, memSize: int, value: int, N: int, /) -> int:
     """C: aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
 
-def aclrtMemsetD32Async(ptr: Pointer, memSize: int, value: int, N: int, stream: Handle, /) -> int:
+def aclrtMemsetD32Async(ptr: _Pointer, memSize: int, value: int, N: int, stream: _Handle, /) -> int:
     """C: aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
 
-def aclrtMemcpyAsyncWithCondition(dst: Pointer, destMax: int, src: ConstPointer, count: int, kind: int, stream: Handle,
-    /) -> int:
-    """C: aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpyAsyncWithCondition(dst: _Pointer, destMax: int, src: _ConstPointer, count: int, kind: int, stream:
+    _Handle, /) -> int:
+    """C: aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-03 Memory copy and set. Deprecated.
     """
 
-def aclrtMemcpy2d(dst: Pointer, dpitch: int, src: ConstPointer, spitch: int, width: int, height: int, kind: int, /) ->
-    int:
-    """C: aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind)
+def aclrtMemcpy2d(dst: _Pointer, dpitch: int, src: _ConstPointer, spitch: int, width: int, height: int, kind: int,
+    /) -> int:
+    """C: aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+        aclrtMemcpyKind kind)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
 
-def aclrtMemcpy2dAsync(dst: Pointer, dpitch: int, src: ConstPointer, spitch: int, width: int, height: int, kind: int,
-    stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpy2dAsync(dst: _Pointer, dpitch: int, src: _ConstPointer, spitch: int, width: int, height: int, kind: int,
+    stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t
+        height, aclrtMemcpyKind kind, aclrtStream stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
 
-def aclrtGetSymbolAddress(symbol: ConstPointer, devPtr: Pointer, /) -> int:
+def aclrtGetSymbolAddress(symbol: _ConstPointer, devPtr: _Pointer, /) -> int:
     """C: aclError aclrtGetSymbolAddress(const void *symbol, void **devPtr)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtGetSymbolSize(symbol: ConstPointer, size: Pointer, /) -> int:
+def aclrtGetSymbolSize(symbol: _ConstPointer, size: _Pointer, /) -> int:
     """C: aclError aclrtGetSymbolSize(const void *symbol, size_t *size)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtMemcpyFromSymbol(dst: Pointer, dstMax: int, symbol: ConstPointer, count: int, offset: int, kind: int, /) ->
-    int:
-    """C: aclError aclrtMemcpyFromSymbol(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset, aclrtMemcpyKind kind)
+def aclrtMemcpyFromSymbol(dst: _Pointer, dstMax: int, symbol: _ConstPointer, count: int, offset: int, kind: int,
+    /) -> int:
+    """C: aclError aclrtMemcpyFromSymbol(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset,
+        aclrtMemcpyKind kind)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtMemcpyFromSymbolAsync(dst: Pointer, dstMax: int, symbol: ConstPointer, count: int, offset: int, kind: int,
-    stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpyFromSymbolAsync(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpyFromSymbolAsync(dst: _Pointer, dstMax: int, symbol: _ConstPointer, count: int, offset: int, kind: int,
+    stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpyFromSymbolAsync(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtMemcpyToSymbol(symbol: ConstPointer, src: ConstPointer, count: int, offset: int, kind: int, /) -> int:
-    """C: aclError aclrtMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind)
+def aclrtMemcpyToSymbol(symbol: _ConstPointer, src: _ConstPointer, count: int, offset: int, kind: int, /) -> int:
+    """C: aclError aclrtMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind
+        kind)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtMemcpyToSymbolAsync(symbol: ConstPointer, src: ConstPointer, count: int, offset: int, kind: int, stream:
-    Handle, /) -> int:
-    """C: aclError aclrtMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpyToSymbolAsync(symbol: _ConstPointer, src: _ConstPointer, count: int, offset: int, kind: int, stream:
+    _Handle, /) -> int:
+    """C: aclError aclrtMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
 
-def aclrtMemsetAsync(devPtr: Pointer, maxCount: int, value: int, count: int, stream: Handle, /) -> int:
+def aclrtMemsetAsync(devPtr: _Pointer, maxCount: int, value: int, count: int, stream: _Handle, /) -> int:
     """C: aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
     Memory copy and set.
     """
 
-def aclrtMemManagedAdvise(ptr: ConstPointer, size: int, advise: int, location: ReadableBuffer, /) -> int:
-    """C: aclError aclrtMemManagedAdvise(const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise, aclrtMemManagedLocation location)
+def aclrtMemManagedAdvise(ptr: _ConstPointer, size: int, advise: int, location: ReadableBuffer, /) -> int:
+    """C: aclError aclrtMemManagedAdvise(const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise,
+        aclrtMemManagedLocation location)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtReserveMemAddress(virPtr: Pointer, size: int, alignment: int, expectPtr: Pointer, flags: int, /) -> int:
+def aclrtReserveMemAddress(virPtr: _Pointer, size: int, alignment: int, expectPtr: _Pointer, flags: int, /) -> int:
     """C: aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtReleaseMemAddress(virPtr: Pointer, /) -> int:
+def aclrtReleaseMemAddress(virPtr: _Pointer, /) -> int:
     """C: aclError aclrtReleaseMemAddress(void *virPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMallocPhysical(handle: Pointer, size: int, prop: ConstPointer, flags: int, /) -> int:
-    """C: aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop, uint64_t flags)
+def aclrtMallocPhysical(handle: _Pointer, size: int, prop: _ConstPointer, flags: int, /) -> int:
+    """C: aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop,
+        uint64_t flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtFreePhysical(handle: Handle, /) -> int:
+def aclrtFreePhysical(handle: _Handle, /) -> int:
     """C: aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMapMem(virPtr: Pointer, size: int, offset: int, handle: Handle, flags: int, /) -> int:
+def aclrtMapMem(virPtr: _Pointer, size: int, offset: int, handle: _Handle, flags: int, /) -> int:
     """C: aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtUnmapMem(virPtr: Pointer, /) -> int:
+def aclrtUnmapMem(virPtr: _Pointer, /) -> int:
     """C: aclError aclrtUnmapMem(void *virPtr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemMapNoAccess(virPtr: Pointer, size: int, offset: int, handle: Handle, flags: int, /) -> int:
-    """C: aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
+def aclrtMemMapNoAccess(virPtr: _Pointer, size: int, offset: int, handle: _Handle, flags: int, /) -> int:
+    """C: aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t
+        flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -876,99 +902,100 @@ def aclrtCreateStreamConfigHandle() -> int:
     Products: IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtDestroyStreamConfigHandle(handle: Pointer, /) -> int:
+def aclrtDestroyStreamConfigHandle(handle: _Pointer, /) -> int:
     """C: aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
 
     Products: IPV350. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
 
-def aclrtSetStreamConfigOpt(handle: Pointer, attr: int, attrValue: ConstPointer, valueSize: int, /) -> int:
-    """C: aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *attrValue, size_t valueSize)
+def aclrtSetStreamConfigOpt(handle: _Pointer, attr: int, attrValue: _ConstPointer, valueSize: int, /) -> int:
+    """C: aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void
+        *attrValue, size_t valueSize)
 
     Products: IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclrtCreateStream(stream: Pointer, /) -> int:
+def aclrtCreateStream(stream: _Pointer, /) -> int:
     """C: aclError aclrtCreateStream(aclrtStream *stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
+    management.
     """
 
-def aclrtCreateStreamV2(stream: Pointer, handle: ConstPointer, /) -> int:
+def aclrtCreateStreamV2(stream: _Pointer, handle: _ConstPointer, /) -> int:
     """C: aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
 
     Products: IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclrtCreateStreamWithConfig(stream: Pointer, priority: int, flag: int, /) -> int:
+def aclrtCreateStreamWithConfig(stream: _Pointer, priority: int, flag: int, /) -> int:
     """C: aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtDestroyStream(stream: Handle, /) -> int:
+def aclrtDestroyStream(stream: _Handle, /) -> int:
     """C: aclError aclrtDestroyStream(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 06
     Stream management.
     """
 
-def aclrtDestroyStreamForce(stream: Handle, /) -> int:
+def aclrtDestroyStreamForce(stream: _Handle, /) -> int:
     """C: aclError aclrtDestroyStreamForce(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtSynchronizeStream(stream: Handle, /) -> int:
+def aclrtSynchronizeStream(stream: _Handle, /) -> int:
     """C: aclError aclrtSynchronizeStream(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 06
     Stream management.
     """
 
-def aclrtSynchronizeStreamWithTimeout(stream: Handle, timeout: int, /) -> int:
+def aclrtSynchronizeStreamWithTimeout(stream: _Handle, timeout: int, /) -> int:
     """C: aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: ms, -1 waits for
     ever. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtStreamQuery(stream: Handle, status: Pointer, /) -> int:
+def aclrtStreamQuery(stream: _Handle, status: _Pointer, /) -> int:
     """C: aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtStreamGetPriority(stream: Handle, priority: Pointer, /) -> int:
+def aclrtStreamGetPriority(stream: _Handle, priority: _Pointer, /) -> int:
     """C: aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtStreamGetFlags(stream: Handle, flags: Pointer, /) -> int:
+def aclrtStreamGetFlags(stream: _Handle, flags: _Pointer, /) -> int:
     """C: aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtStreamWaitEvent(stream: Handle, event: Handle, /) -> int:
+def aclrtStreamWaitEvent(stream: _Handle, event: _Handle, /) -> int:
     """C: aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
 
-def aclrtStreamWaitEventWithFlag(stream: Handle, event: Handle, timeout: int, flag: int, /) -> int:
+def aclrtStreamWaitEventWithFlag(stream: _Handle, event: _Handle, timeout: int, flag: int, /) -> int:
     """C: aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. timeout: seconds, 0 waits for ever, 0xFFFFFFFF
     uses the op-wait timeout. CANN Runtime API, 07 Event management.
     """
 
-def aclrtStreamWaitEventWithTimeout(stream: Handle, event: Handle, timeout: int, /) -> int:
+def aclrtStreamWaitEventWithTimeout(stream: _Handle, event: _Handle, timeout: int, /) -> int:
     """C: aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: seconds, 0 waits for
@@ -981,7 +1008,7 @@ def aclrtSetGroup(groupId: int, /) -> int:
     Products: 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 16 Group management.
     """
 
-def aclrtGetGroupCount(count: Pointer, /) -> int:
+def aclrtGetGroupCount(count: _Pointer, /) -> int:
     """C: aclError aclrtGetGroupCount(uint32_t *count)
 
     Products: 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 16 Group management.
@@ -993,26 +1020,27 @@ def aclrtCreateGroupInfo() -> int:
     Products: 310P. Never blocks: keeps the GIL. CANN Runtime API, 16 Group management.
     """
 
-def aclrtDestroyGroupInfo(groupInfo: Pointer, /) -> int:
+def aclrtDestroyGroupInfo(groupInfo: _Pointer, /) -> int:
     """C: aclError aclrtDestroyGroupInfo(aclrtGroupInfo *groupInfo)
 
     Products: 310P. Never blocks: keeps the GIL. CANN Runtime API, 16 Group management.
     """
 
-def aclrtGetAllGroupInfo(groupInfo: Pointer, /) -> int:
+def aclrtGetAllGroupInfo(groupInfo: _Pointer, /) -> int:
     """C: aclError aclrtGetAllGroupInfo(aclrtGroupInfo *groupInfo)
 
     Products: 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 16 Group management.
     """
 
-def aclrtGetGroupInfoDetail(groupInfo: ConstPointer, groupIndex: int, attr: int, attrValue: Pointer, valueLen: int,
-    paramRetSize: Pointer, /) -> int:
-    """C: aclError aclrtGetGroupInfoDetail(const aclrtGroupInfo *groupInfo, int32_t groupIndex, aclrtGroupAttr attr, void *attrValue, size_t valueLen, size_t *paramRetSize)
+def aclrtGetGroupInfoDetail(groupInfo: _ConstPointer, groupIndex: int, attr: int, attrValue: _Pointer, valueLen: int,
+    paramRetSize: _Pointer, /) -> int:
+    """C: aclError aclrtGetGroupInfoDetail(const aclrtGroupInfo *groupInfo, int32_t groupIndex, aclrtGroupAttr attr,
+        void *attrValue, size_t valueLen, size_t *paramRetSize)
 
     Products: 310P. Never blocks: keeps the GIL. CANN Runtime API, 16 Group management.
     """
 
-def aclrtDeviceCanAccessPeer(canAccessPeer: Pointer, deviceId: int, peerDeviceId: int, /) -> int:
+def aclrtDeviceCanAccessPeer(canAccessPeer: _Pointer, deviceId: int, peerDeviceId: int, /) -> int:
     """C: aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int32_t peerDeviceId)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
@@ -1033,15 +1061,16 @@ def aclrtDeviceDisablePeerAccess(peerDeviceId: int, /) -> int:
     management.
     """
 
-def aclrtGetMemInfo(attr: int, free: Pointer, total: Pointer, /) -> int:
+def aclrtGetMemInfo(attr: int, free: _Pointer, total: _Pointer, /) -> int:
     """C: aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-01 Device memory malloc and free.
     """
 
-def aclrtGetMemUsageInfo(deviceId: int, memUsageInfo: Pointer, inputNum: int, outputNum: Pointer, /) -> int:
-    """C: aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum)
+def aclrtGetMemUsageInfo(deviceId: int, memUsageInfo: _Pointer, inputNum: int, outputNum: _Pointer, /) -> int:
+    """C: aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t
+        *outputNum)
 
     Products: A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01 Device
     memory malloc and free.
@@ -1058,7 +1087,7 @@ def aclrtSetOpExecuteTimeOut(timeout: int, /) -> int:
     """C: aclError aclrtSetOpExecuteTimeOut(uint32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: seconds. CANN
-    Runtime API, 26 Cpp extension APIs.
+    Runtime API, 12 Execution control.
     """
 
 def aclrtSetOpExecuteTimeOutWithMs(timeout: int, /) -> int:
@@ -1067,27 +1096,27 @@ def aclrtSetOpExecuteTimeOutWithMs(timeout: int, /) -> int:
     Products: none. Can block or touch a device: releases the GIL. timeout: ms. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtSetOpExecuteTimeOutV2(timeout: int, actualTimeout: Pointer, /) -> int:
+def aclrtSetOpExecuteTimeOutV2(timeout: int, actualTimeout: _Pointer, /) -> int:
     """C: aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: us, 0 is the
     maximum. actualTimeout: us. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtGetOpTimeOutInterval(interval: Pointer, /) -> int:
+def aclrtGetOpTimeOutInterval(interval: _Pointer, /) -> int:
     """C: aclError aclrtGetOpTimeOutInterval(uint64_t *interval)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. interval: us. CANN Runtime API, 12 Execution
     control.
     """
 
-def aclrtSetStreamOverflowSwitch(stream: Handle, flag: int, /) -> int:
+def aclrtSetStreamOverflowSwitch(stream: _Handle, flag: int, /) -> int:
     """C: aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtGetStreamOverflowSwitch(stream: Handle, flag: Pointer, /) -> int:
+def aclrtGetStreamOverflowSwitch(stream: _Handle, flag: _Pointer, /) -> int:
     """C: aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
 
     Products: 950, A3, A2. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
@@ -1100,27 +1129,27 @@ def aclrtSetDeviceSatMode(mode: int, /) -> int:
     management.
     """
 
-def aclrtGetDeviceSatMode(mode: Pointer, /) -> int:
+def aclrtGetDeviceSatMode(mode: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetOverflowStatus(outputAddr: Pointer, outputSize: int, stream: Handle, /) -> int:
+def aclrtGetOverflowStatus(outputAddr: _Pointer, outputSize: int, stream: _Handle, /) -> int:
     """C: aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtResetOverflowStatus(stream: Handle, /) -> int:
+def aclrtResetOverflowStatus(stream: _Handle, /) -> int:
     """C: aclError aclrtResetOverflowStatus(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtSubscribeHostFunc(hostFuncThreadId: int, exeStream: Handle, /) -> int:
+def aclrtSubscribeHostFunc(hostFuncThreadId: int, exeStream: _Handle, /) -> int:
     """C: aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
 
     Products: IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 24 Other APIs.
@@ -1133,127 +1162,136 @@ def aclrtProcessHostFunc(timeout: int, /) -> int:
     24 Other APIs.
     """
 
-def aclrtUnSubscribeHostFunc(hostFuncThreadId: int, exeStream: Handle, /) -> int:
+def aclrtUnSubscribeHostFunc(hostFuncThreadId: int, exeStream: _Handle, /) -> int:
     """C: aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
 
     Products: IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclrtQueryDeviceStatus(deviceId: int, deviceStatus: Pointer, /) -> int:
+def aclrtQueryDeviceStatus(deviceId: int, deviceStatus: _Pointer, /) -> int:
     """C: aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtCreateBinary(data: ConstPointer, dataLen: int, /) -> int:
+def aclrtCreateBinary(data: _ConstPointer, dataLen: int, /) -> int:
     """C: aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtDestroyBinary(binary: Handle, /) -> int:
+def aclrtDestroyBinary(binary: _Handle, /) -> int:
     """C: aclError aclrtDestroyBinary(aclrtBinary binary)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtBinaryLoad(binary: Handle, binHandle: Pointer, /) -> int:
+def aclrtBinaryLoad(binary: _Handle, binHandle: _Pointer, /) -> int:
     """C: aclError aclrtBinaryLoad(const aclrtBinary binary, aclrtBinHandle *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtBinaryUnLoad(binHandle: Handle, /) -> int:
+def aclrtBinaryUnLoad(binHandle: _Handle, /) -> int:
     """C: aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtBinaryGetFunction(binHandle: Handle, kernelName: Text, funcHandle: Pointer, /) -> int:
-    """C: aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle)
+def aclrtBinaryGetFunction(binHandle: _Handle, kernelName: _Text, funcHandle: _Pointer, /) -> int:
+    """C: aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle
+        *funcHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtLaunchKernel(funcHandle: Handle, numBlocks: int, argsData: ConstPointer, argsSize: int, stream: Handle, /) ->
-    int:
-    """C: aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize, aclrtStream stream)
+def aclrtLaunchKernel(funcHandle: _Handle, numBlocks: int, argsData: _ConstPointer, argsSize: int, stream: _Handle,
+    /) -> int:
+    """C: aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t
+        argsSize, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 14
     Kernel loading and execution.
     """
 
-def aclrtMemExportToShareableHandle(handle: Handle, handleType: int, flags: int, shareableHandle: Pointer, /) -> int:
-    """C: aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t *shareableHandle)
+def aclrtMemExportToShareableHandle(handle: _Handle, handleType: int, flags: int, shareableHandle: _Pointer, /) -> int:
+    """C: aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t
+        flags, uint64_t *shareableHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemExportToShareableHandleV2(handle: Handle, flags: int, shareType: int, shareableHandle: Pointer, /) -> int:
-    """C: aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType shareType, void *shareableHandle)
+def aclrtMemExportToShareableHandleV2(handle: _Handle, flags: int, shareType: int, shareableHandle: _Pointer, /) -> int:
+    """C: aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType
+        shareType, void *shareableHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemImportFromShareableHandle(shareableHandle: int, deviceId: int, handle: Pointer, /) -> int:
-    """C: aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle)
+def aclrtMemImportFromShareableHandle(shareableHandle: int, deviceId: int, handle: _Pointer, /) -> int:
+    """C: aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle
+        *handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemImportFromShareableHandleV2(shareableHandle: Pointer, shareType: int, flags: int, handle: Pointer, /) ->
-    int:
-    """C: aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags, aclrtDrvMemHandle *handle)
+def aclrtMemImportFromShareableHandleV2(shareableHandle: _Pointer, shareType: int, flags: int, handle: _Pointer,
+    /) -> int:
+    """C: aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType,
+        uint64_t flags, aclrtDrvMemHandle *handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemSetPidToShareableHandle(shareableHandle: int, pid: Pointer, pidNum: int, /) -> int:
+def aclrtMemSetPidToShareableHandle(shareableHandle: int, pid: _Pointer, pidNum: int, /) -> int:
     """C: aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemSetPidToShareableHandleV2(shareableHandle: Pointer, shareType: int, pid: Pointer, pidNum: int, /) -> int:
-    """C: aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t *pid, size_t pidNum)
+def aclrtMemSetPidToShareableHandleV2(shareableHandle: _Pointer, shareType: int, pid: _Pointer, pidNum: int, /) -> int:
+    """C: aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t
+        *pid, size_t pidNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemGetAllocationGranularity(prop: Pointer, option: int, granularity: Pointer, /) -> int:
-    """C: aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option, size_t *granularity)
+def aclrtMemGetAllocationGranularity(prop: _Pointer, option: int, granularity: _Pointer, /) -> int:
+    """C: aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
+        size_t *granularity)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 11-04 Virtual memory
     management.
     """
 
-def aclrtDeviceGetBareTgid(pid: Pointer, /) -> int:
+def aclrtDeviceGetBareTgid(pid: _Pointer, /) -> int:
     """C: aclError aclrtDeviceGetBareTgid(int32_t *pid)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtCmoAsync(src: Pointer, size: int, cmoType: int, stream: Handle, /) -> int:
+def aclrtCmoAsync(src: _Pointer, size: int, cmoType: int, stream: _Handle, /) -> int:
     """C: aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtGetMemUceInfo(deviceId: int, memUceInfoArray: Pointer, arraySize: int, retSize: Pointer, /) -> int:
-    """C: aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize)
+def aclrtGetMemUceInfo(deviceId: int, memUceInfoArray: _Pointer, arraySize: int, retSize: _Pointer, /) -> int:
+    """C: aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t
+        *retSize)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
@@ -1265,313 +1303,323 @@ def aclrtDeviceTaskAbort(deviceId: int, timeout: int, /) -> int:
     Runtime API, 13 Exception handling.
     """
 
-def aclrtMemUceRepair(deviceId: int, memUceInfoArray: Pointer, arraySize: int, /) -> int:
+def aclrtMemUceRepair(deviceId: int, memUceInfoArray: _Pointer, arraySize: int, /) -> int:
     """C: aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtStreamAbort(stream: Handle, /) -> int:
+def aclrtStreamAbort(stream: _Handle, /) -> int:
     """C: aclError aclrtStreamAbort(aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtBinaryLoadFromFile(binPath: Text, options: Pointer, binHandle: Pointer, /) -> int:
-    """C: aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
+def aclrtBinaryLoadFromFile(binPath: _Text, options: _Pointer, binHandle: _Pointer, /) -> int:
+    """C: aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle
+        *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtBinaryGetDevAddress(binHandle: Handle, binAddr: Pointer, binSize: Pointer, /) -> int:
+def aclrtBinaryGetDevAddress(binHandle: _Handle, binAddr: _Pointer, binSize: _Pointer, /) -> int:
     """C: aclError aclrtBinaryGetDevAddress(const aclrtBinHandle binHandle, void **binAddr, size_t *binSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtBinaryGetFunctionByEntry(binHandle: Handle, funcEntry: int, funcHandle: Pointer, /) -> int:
-    """C: aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle *funcHandle)
+def aclrtBinaryGetFunctionByEntry(binHandle: _Handle, funcEntry: int, funcHandle: _Pointer, /) -> int:
+    """C: aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle
+        *funcHandle)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtBinaryGetGlobal(binHandle: Handle, name: Text, dptr: Pointer, size: Pointer, /) -> int:
+def aclrtBinaryGetGlobal(binHandle: _Handle, name: _Text, dptr: _Pointer, size: _Pointer, /) -> int:
     """C: aclError aclrtBinaryGetGlobal(aclrtBinHandle binHandle, const char *name, void **dptr, size_t *size)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtGetFuncBySymbol(symbol: ConstPointer, funcHandle: Pointer, /) -> int:
+def aclrtGetFuncBySymbol(symbol: _ConstPointer, funcHandle: _Pointer, /) -> int:
     """C: aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncHandle *funcHandle)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtGetFunctionAddr(funcHandle: Handle, aicAddr: Pointer, aivAddr: Pointer, /) -> int:
+def aclrtGetFunctionAddr(funcHandle: _Handle, aicAddr: _Pointer, aivAddr: _Pointer, /) -> int:
     """C: aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void **aivAddr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtGetFunctionSize(funcHandle: Handle, aicSize: Pointer, aivSize: Pointer, /) -> int:
+def aclrtGetFunctionSize(funcHandle: _Handle, aicSize: _Pointer, aivSize: _Pointer, /) -> int:
     """C: aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, size_t *aicSize, size_t *aivSize)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtGetMemcpyDescSize(kind: int, descSize: Pointer, /) -> int:
+def aclrtGetMemcpyDescSize(kind: int, descSize: _Pointer, /) -> int:
     """C: aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize)
 
     Products: 950, A3, A2, 310B. Never blocks: keeps the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
 
-def aclrtSetMemcpyDesc(desc: Pointer, kind: int, srcAddr: Pointer, dstAddr: Pointer, count: int, config: Pointer, /) ->
-    int:
-    """C: aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count, void *config)
+def aclrtSetMemcpyDesc(desc: _Pointer, kind: int, srcAddr: _Pointer, dstAddr: _Pointer, count: int, config: _Pointer,
+    /) -> int:
+    """C: aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count, void
+        *config)
 
     Products: 950, A3, A2, 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and
     set.
     """
 
-def aclrtMemcpyAsyncWithOffset(dst: Pointer, destMax: int, dstDataOffset: int, src: ConstPointer, count: int,
-    srcDataOffset: int, kind: int, stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src, size_t count, size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream)
+def aclrtMemcpyAsyncWithOffset(dst: _Pointer, destMax: int, dstDataOffset: int, src: _Pointer, count: int,
+    srcDataOffset: int, kind: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src, size_t
+        count, size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and
     set.
     """
 
-def aclrtMemcpyAsyncWithDesc(desc: Pointer, kind: int, stream: Handle, /) -> int:
+def aclrtMemcpyAsyncWithDesc(desc: _Pointer, kind: int, stream: _Handle, /) -> int:
     """C: aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and
     set.
     """
 
-def aclrtKernelArgsGetHandleMemSize(funcHandle: Handle, memSize: Pointer, /) -> int:
+def aclrtKernelArgsGetHandleMemSize(funcHandle: _Handle, memSize: _Pointer, /) -> int:
     """C: aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsGetMemSize(funcHandle: Handle, userArgsSize: int, actualArgsSize: Pointer, /) -> int:
+def aclrtKernelArgsGetMemSize(funcHandle: _Handle, userArgsSize: int, actualArgsSize: _Pointer, /) -> int:
     """C: aclError aclrtKernelArgsGetMemSize(aclrtFuncHandle funcHandle, size_t userArgsSize, size_t *actualArgsSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsInit(funcHandle: Handle, argsHandle: Pointer, /) -> int:
+def aclrtKernelArgsInit(funcHandle: _Handle, argsHandle: _Pointer, /) -> int:
     """C: aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsInitByUserMem(funcHandle: Handle, argsHandle: Handle, userHostMem: Pointer, actualArgsSize: int, /)
-    -> int:
-    """C: aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void *userHostMem, size_t actualArgsSize)
+def aclrtKernelArgsInitByUserMem(funcHandle: _Handle, argsHandle: _Handle, userHostMem: _Pointer, actualArgsSize: int,
+    /) -> int:
+    """C: aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void
+        *userHostMem, size_t actualArgsSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsAppend(argsHandle: Handle, param: Pointer, paramSize: int, paramHandle: Pointer, /) -> int:
-    """C: aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle)
+def aclrtKernelArgsAppend(argsHandle: _Handle, param: _Pointer, paramSize: int, paramHandle: _Pointer, /) -> int:
+    """C: aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle
+        *paramHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsAppendPlaceHolder(argsHandle: Handle, paramHandle: Pointer, /) -> int:
+def aclrtKernelArgsAppendPlaceHolder(argsHandle: _Handle, paramHandle: _Pointer, /) -> int:
     """C: aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsGetPlaceHolderBuffer(argsHandle: Handle, paramHandle: Handle, dataSize: int, bufferAddr: Pointer, /)
-    -> int:
-    """C: aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize, void **bufferAddr)
+def aclrtKernelArgsGetPlaceHolderBuffer(argsHandle: _Handle, paramHandle: _Handle, dataSize: int, bufferAddr: _Pointer,
+    /) -> int:
+    """C: aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t
+        dataSize, void **bufferAddr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtKernelArgsParaUpdate(argsHandle: Handle, paramHandle: Handle, param: Pointer, paramSize: int, /) -> int:
-    """C: aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param, size_t paramSize)
+def aclrtKernelArgsParaUpdate(argsHandle: _Handle, paramHandle: _Handle, param: _Pointer, paramSize: int, /) -> int:
+    """C: aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param,
+        size_t paramSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtLaunchKernelWithConfig(funcHandle: Handle, numBlocks: int, stream: Handle, cfg: Pointer, argsHandle: Handle,
-    reserve: Pointer, /) -> int:
-    """C: aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve)
+def aclrtLaunchKernelWithConfig(funcHandle: _Handle, numBlocks: int, stream: _Handle, cfg: _Pointer, argsHandle:
+    _Handle, reserve: _Pointer, /) -> int:
+    """C: aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclmdlRITaskGetParams(task: Handle, params: Pointer, /) -> int:
+def aclmdlRITaskGetParams(task: _Handle, params: _Pointer, /) -> int:
     """C: aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRITaskSetParams(task: Handle, params: Pointer, /) -> int:
+def aclmdlRITaskSetParams(task: _Handle, params: _Pointer, /) -> int:
     """C: aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRIKernelTaskGetAttribute(task: Handle, attrId: int, attrValue: Pointer, /) -> int:
-    """C: aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId, aclrtLaunchKernelAttrValue *attrValue)
+def aclmdlRIKernelTaskGetAttribute(task: _Handle, attrId: int, attrValue: _Pointer, /) -> int:
+    """C: aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
+        aclrtLaunchKernelAttrValue *attrValue)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRIUpdate(modelRI: Handle, /) -> int:
+def aclmdlRIUpdate(modelRI: _Handle, /) -> int:
     """C: aclError aclmdlRIUpdate(aclmdlRI modelRI)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRITaskDisable(task: Handle, /) -> int:
+def aclmdlRITaskDisable(task: _Handle, /) -> int:
     """C: aclError aclmdlRITaskDisable(aclmdlRITask task)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclrtKernelArgsFinalize(argsHandle: Handle, /) -> int:
+def aclrtKernelArgsFinalize(argsHandle: _Handle, /) -> int:
     """C: aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtValueWrite(devAddr: Pointer, value: int, flag: int, stream: Handle, /) -> int:
+def aclrtValueWrite(devAddr: _Pointer, value: int, flag: int, stream: _Handle, /) -> int:
     """C: aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-09 Stream memory
     operation.
     """
 
-def aclrtValueWait(devAddr: Pointer, value: int, flag: int, stream: Handle, /) -> int:
+def aclrtValueWait(devAddr: _Pointer, value: int, flag: int, stream: _Handle, /) -> int:
     """C: aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-09 Stream memory
     operation.
     """
 
-def aclrtGetStreamAvailableNum(streamCount: Pointer, /) -> int:
+def aclrtGetStreamAvailableNum(streamCount: _Pointer, /) -> int:
     """C: aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtSetStreamAttribute(stream: Handle, stmAttrType: int, value: Pointer, /) -> int:
+def aclrtSetStreamAttribute(stream: _Handle, stmAttrType: int, value: _Pointer, /) -> int:
     """C: aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtGetStreamAttribute(stream: Handle, stmAttrType: int, value: Pointer, /) -> int:
+def aclrtGetStreamAttribute(stream: _Handle, stmAttrType: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtCreateNotify(notify: Pointer, flag: int, /) -> int:
+def aclrtCreateNotify(notify: _Pointer, flag: int, /) -> int:
     """C: aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify
     management.
     """
 
-def aclrtDestroyNotify(notify: Handle, /) -> int:
+def aclrtDestroyNotify(notify: _Handle, /) -> int:
     """C: aclError aclrtDestroyNotify(aclrtNotify notify)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify
     management.
     """
 
-def aclrtCntNotifyCreate(cntNotify: Pointer, flag: int, /) -> int:
+def aclrtCntNotifyCreate(cntNotify: _Pointer, flag: int, /) -> int:
     """C: aclError aclrtCntNotifyCreate(aclrtCntNotify *cntNotify, uint64_t flag)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtCntNotifyDestroy(cntNotify: Handle, /) -> int:
+def aclrtCntNotifyDestroy(cntNotify: _Handle, /) -> int:
     """C: aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtRecordNotify(notify: Handle, stream: Handle, /) -> int:
+def aclrtRecordNotify(notify: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify
     management.
     """
 
-def aclrtWaitAndResetNotify(notify: Handle, stream: Handle, timeout: int, /) -> int:
+def aclrtWaitAndResetNotify(notify: _Handle, stream: _Handle, timeout: int, /) -> int:
     """C: aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: seconds, 0 waits for
     ever. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtGetNotifyId(notify: Handle, notifyId: Pointer, /) -> int:
+def aclrtGetNotifyId(notify: _Handle, notifyId: _Pointer, /) -> int:
     """C: aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtGetEventId(event: Handle, eventId: Pointer, /) -> int:
+def aclrtGetEventId(event: _Handle, eventId: _Pointer, /) -> int:
     """C: aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtGetEventAvailNum(eventCount: Pointer, /) -> int:
+def aclrtGetEventAvailNum(eventCount: _Pointer, /) -> int:
     """C: aclError aclrtGetEventAvailNum(uint32_t *eventCount)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtGetDeviceInfo(deviceId: int, attr: int, value: Pointer, /) -> int:
+def aclrtGetDeviceInfo(deviceId: int, attr: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetStreamPriorityRange(leastPriority: Pointer, greatestPriority: Pointer, /) -> int:
+def aclrtDeviceGetStreamPriorityRange(leastPriority: _Pointer, greatestPriority: _Pointer, /) -> int:
     """C: aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetDeviceCapability(deviceId: int, devFeatureType: int, value: Pointer, /) -> int:
+def aclrtGetDeviceCapability(deviceId: int, devFeatureType: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetUuid(deviceId: int, uuid: Pointer, /) -> int:
+def aclrtDeviceGetUuid(deviceId: int, uuid: _Pointer, /) -> int:
     """C: aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device management.
@@ -1583,59 +1631,62 @@ def aclrtDeviceSetLimit(limit: int, value: int, /) -> int:
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetLimit(limit: int, value: Pointer, /) -> int:
+def aclrtDeviceGetLimit(limit: int, value: _Pointer, /) -> int:
     """C: aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t *value)
 
     Products: 950, A3, A2. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetPCIBusId(deviceId: int, pciBusId: Pointer, len: int, /) -> int:
+def aclrtDeviceGetPCIBusId(deviceId: int, pciBusId: _Pointer, len: int, /) -> int:
     """C: aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetByPCIBusId(pciBusId: Text, deviceId: Pointer, /) -> int:
+def aclrtDeviceGetByPCIBusId(pciBusId: _Text, deviceId: _Pointer, /) -> int:
     """C: aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetHostAtomicCapabilities(capabilities: Pointer, operations: ConstPointer, count: int, deviceId: int, /)
-    -> int:
-    """C: aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t deviceId)
+def aclrtDeviceGetHostAtomicCapabilities(capabilities: _Pointer, operations: _ConstPointer, count: int, deviceId: int,
+    /) -> int:
+    """C: aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+        const uint32_t count, int32_t deviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtDeviceGetP2PAtomicCapabilities(capabilities: Pointer, operations: ConstPointer, count: int, srcDeviceId: int,
+def aclrtDeviceGetP2PAtomicCapabilities(capabilities: _Pointer, operations: _ConstPointer, count: int, srcDeviceId: int,
     dstDeviceId: int, /) -> int:
-    """C: aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId)
+    """C: aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+        const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtCtxGetCurrentDefaultStream(stream: Pointer, /) -> int:
+def aclrtCtxGetCurrentDefaultStream(stream: _Pointer, /) -> int:
     """C: aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 05 Context management.
     """
 
-def aclrtGetPrimaryCtxState(deviceId: int, flags: Pointer, active: Pointer, /) -> int:
+def aclrtGetPrimaryCtxState(deviceId: int, flags: _Pointer, active: _Pointer, /) -> int:
     """C: aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 05 Context management.
     """
 
-def aclrtReduceAsync(dst: Pointer, src: ConstPointer, count: int, kind: int, type: int, stream: Handle, reserve:
-    Pointer, /) -> int:
-    """C: aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind, aclDataType type, aclrtStream stream, void *reserve)
+def aclrtReduceAsync(dst: _Pointer, src: _ConstPointer, count: int, kind: int, type: int, stream: _Handle, reserve:
+    _Pointer, /) -> int:
+    """C: aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind, aclDataType type,
+        aclrtStream stream, void *reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
     """
 
-def aclrtGetDeviceResLimit(deviceId: int, type: int, value: Pointer, /) -> int:
+def aclrtGetDeviceResLimit(deviceId: int, type: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
@@ -1653,458 +1704,466 @@ def aclrtResetDeviceResLimit(deviceId: int, /) -> int:
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtGetStreamResLimit(stream: Handle, type: int, value: Pointer, /) -> int:
+def aclrtGetStreamResLimit(stream: _Handle, type: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtSetStreamResLimit(stream: Handle, type: int, value: int, /) -> int:
+def aclrtSetStreamResLimit(stream: _Handle, type: int, value: int, /) -> int:
     """C: aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtResetStreamResLimit(stream: Handle, /) -> int:
+def aclrtResetStreamResLimit(stream: _Handle, /) -> int:
     """C: aclError aclrtResetStreamResLimit(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtUseStreamResInCurrentThread(stream: Handle, /) -> int:
+def aclrtUseStreamResInCurrentThread(stream: _Handle, /) -> int:
     """C: aclError aclrtUseStreamResInCurrentThread(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtUnuseStreamResInCurrentThread(stream: Handle, /) -> int:
+def aclrtUnuseStreamResInCurrentThread(stream: _Handle, /) -> int:
     """C: aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtGetResInCurrentThread(type: int, value: Pointer, /) -> int:
+def aclrtGetResInCurrentThread(type: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 03 Runtime configuration.
     """
 
-def aclrtCreateLabel(label: Pointer, /) -> int:
+def aclrtCreateLabel(label: _Pointer, /) -> int:
     """C: aclError aclrtCreateLabel(aclrtLabel *label)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtSetLabel(label: Handle, stream: Handle, /) -> int:
+def aclrtSetLabel(label: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtDestroyLabel(label: Handle, /) -> int:
+def aclrtDestroyLabel(label: _Handle, /) -> int:
     """C: aclError aclrtDestroyLabel(aclrtLabel label)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtCreateLabelList(labels: Pointer, num: int, labelList: Pointer, /) -> int:
+def aclrtCreateLabelList(labels: _Pointer, num: int, labelList: _Pointer, /) -> int:
     """C: aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num, aclrtLabelList *labelList)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtDestroyLabelList(labelList: Handle, /) -> int:
+def aclrtDestroyLabelList(labelList: _Handle, /) -> int:
     """C: aclError aclrtDestroyLabelList(aclrtLabelList labelList)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtSwitchLabelByIndex(ptr: Pointer, maxValue: int, labelList: Handle, stream: Handle, /) -> int:
+def aclrtSwitchLabelByIndex(ptr: _Pointer, maxValue: int, labelList: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, aclrtLabelList labelList, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 10 Label
     management.
     """
 
-def aclrtActiveStream(activeStream: Handle, stream: Handle, /) -> int:
+def aclrtActiveStream(activeStream: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream)
 
     Products: 950, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtSwitchStream(leftValue: Pointer, cond: int, rightValue: Pointer, dataType: int, trueStream: Handle,
-    falseStream: Handle, stream: Handle, /) -> int:
-    """C: aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType dataType, aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream)
+def aclrtSwitchStream(leftValue: _Pointer, cond: int, rightValue: _Pointer, dataType: int, trueStream: _Handle,
+    falseStream: _Handle, stream: _Handle, /) -> int:
+    """C: aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType
+        dataType, aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream)
 
     Products: 950, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtGetFunctionName(funcHandle: Handle, maxLen: int, name: Pointer, /) -> int:
+def aclrtGetFunctionName(funcHandle: _Handle, maxLen: int, name: _Pointer, /) -> int:
     """C: aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char *name)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtGetBufFromChain(headBuf: Handle, index: int, buf: Pointer, /) -> int:
+def aclrtGetBufFromChain(headBuf: _Handle, index: int, buf: _Pointer, /) -> int:
     """C: aclError aclrtGetBufFromChain(aclrtMbuf headBuf, uint32_t index, aclrtMbuf *buf)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtGetBufChainNum(headBuf: Handle, num: Pointer, /) -> int:
+def aclrtGetBufChainNum(headBuf: _Handle, num: _Pointer, /) -> int:
     """C: aclError aclrtGetBufChainNum(aclrtMbuf headBuf, uint32_t *num)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtAppendBufChain(headBuf: Handle, buf: Handle, /) -> int:
+def aclrtAppendBufChain(headBuf: _Handle, buf: _Handle, /) -> int:
     """C: aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf buf)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtCopyBufRef(buf: Handle, newBuf: Pointer, /) -> int:
+def aclrtCopyBufRef(buf: _Handle, newBuf: _Pointer, /) -> int:
     """C: aclError aclrtCopyBufRef(const aclrtMbuf buf, aclrtMbuf *newBuf)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtGetBufUserData(buf: Handle, dataPtr: Pointer, size: int, offset: int, /) -> int:
+def aclrtGetBufUserData(buf: _Handle, dataPtr: _Pointer, size: int, offset: int, /) -> int:
     """C: aclError aclrtGetBufUserData(const aclrtMbuf buf, void *dataPtr, size_t size, size_t offset)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtSetBufUserData(buf: Handle, dataPtr: ConstPointer, size: int, offset: int, /) -> int:
+def aclrtSetBufUserData(buf: _Handle, dataPtr: _ConstPointer, size: int, offset: int, /) -> int:
     """C: aclError aclrtSetBufUserData(aclrtMbuf buf, const void *dataPtr, size_t size, size_t offset)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtGetBufData(buf: Handle, dataPtr: Pointer, size: Pointer, /) -> int:
+def aclrtGetBufData(buf: _Handle, dataPtr: _Pointer, size: _Pointer, /) -> int:
     """C: aclError aclrtGetBufData(const aclrtMbuf buf, void **dataPtr, size_t *size)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtGetBufDataLen(buf: Handle, len: Pointer, /) -> int:
+def aclrtGetBufDataLen(buf: _Handle, len: _Pointer, /) -> int:
     """C: aclError aclrtGetBufDataLen(aclrtMbuf buf, size_t *len)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtSetBufDataLen(buf: Handle, len: int, /) -> int:
+def aclrtSetBufDataLen(buf: _Handle, len: int, /) -> int:
     """C: aclError aclrtSetBufDataLen(aclrtMbuf buf, size_t len)
 
     Products: not documented. Never blocks: keeps the GIL.
     """
 
-def aclrtFreeBuf(buf: Handle, /) -> int:
+def aclrtFreeBuf(buf: _Handle, /) -> int:
     """C: aclError aclrtFreeBuf(aclrtMbuf buf)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtAllocBuf(buf: Pointer, size: int, /) -> int:
+def aclrtAllocBuf(buf: _Pointer, size: int, /) -> int:
     """C: aclError aclrtAllocBuf(aclrtMbuf *buf, size_t size)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtBinaryLoadFromData(data: ConstPointer, length: int, options: ConstPointer, binHandle: Pointer, /) -> int:
-    """C: aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
+def aclrtBinaryLoadFromData(data: _ConstPointer, length: int, options: _ConstPointer, binHandle: _Pointer, /) -> int:
+    """C: aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
+        aclrtBinHandle *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtRegisterCpuFunc(handle: Handle, funcName: Text, kernelName: Text, funcHandle: Pointer, /) -> int:
-    """C: aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, const char *funcName, const char *kernelName, aclrtFuncHandle *funcHandle)
+def aclrtRegisterCpuFunc(handle: _Handle, funcName: _Text, kernelName: _Text, funcHandle: _Pointer, /) -> int:
+    """C: aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, const char *funcName, const char *kernelName,
+        aclrtFuncHandle *funcHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtCmoAsyncWithBarrier(src: Pointer, size: int, cmoType: int, barrierId: int, stream: Handle, /) -> int:
-    """C: aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream)
+def aclrtCmoAsyncWithBarrier(src: _Pointer, size: int, cmoType: int, barrierId: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId,
+        aclrtStream stream)
 
     Products: 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtCmoWaitBarrier(taskInfo: Pointer, stream: Handle, flag: int, /) -> int:
+def aclrtCmoWaitBarrier(taskInfo: _Pointer, stream: _Handle, flag: int, /) -> int:
     """C: aclError aclrtCmoWaitBarrier(aclrtBarrierTaskInfo *taskInfo, aclrtStream stream, uint32_t flag)
 
     Products: 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtGetDevicesTopo(deviceId: int, otherDeviceId: int, value: Pointer, /) -> int:
+def aclrtGetDevicesTopo(deviceId: int, otherDeviceId: int, value: _Pointer, /) -> int:
     """C: aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtMemcpyBatch(dsts: Pointer, destMaxs: Pointer, srcs: Pointer, sizes: Pointer, numBatches: int, attrs: Pointer,
-    attrsIndexes: Pointer, numAttrs: int, failIndex: Pointer, /) -> int:
-    """C: aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex)
-
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
-    """
-
-def aclrtMemcpyBatchV2(dsts: Pointer, destMaxs: Pointer, srcs: Pointer, sizes: Pointer, numBatches: int, attrs: Pointer,
-    attrsIndexes: Pointer, numAttrs: int, /) -> int:
-    """C: aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs)
+def aclrtMemcpyBatch(dsts: _Pointer, destMaxs: _Pointer, srcs: _Pointer, sizes: _Pointer, numBatches: int, attrs:
+    _Pointer, attrsIndexes: _Pointer, numAttrs: int, failIndex: _Pointer, /) -> int:
+    """C: aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
 
-def aclrtMemcpyBatchAsync(dsts: Pointer, destMaxs: Pointer, srcs: Pointer, sizes: Pointer, numBatches: int, attrs:
-    Pointer, attrsIndexes: Pointer, numAttrs: int, failIndex: Pointer, stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream)
-
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
-    """
-
-def aclrtMemcpyBatchAsyncV2(dsts: Pointer, destMaxs: Pointer, srcs: Pointer, sizes: Pointer, numBatches: int, attrs:
-    Pointer, attrsIndexes: Pointer, numAttrs: int, stream: Handle, /) -> int:
-    """C: aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
+def aclrtMemcpyBatchV2(dsts: _Pointer, destMaxs: _Pointer, srcs: _Pointer, sizes: _Pointer, numBatches: int, attrs:
+    _Pointer, attrsIndexes: _Pointer, numAttrs: int, /) -> int:
+    """C: aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
 
-def aclrtIpcMemGetExportKey(devPtr: Pointer, size: int, key: Pointer, len: int, flags: int, /) -> int:
+def aclrtMemcpyBatchAsync(dsts: _Pointer, destMaxs: _Pointer, srcs: _Pointer, sizes: _Pointer, numBatches: int, attrs:
+    _Pointer, attrsIndexes: _Pointer, numAttrs: int, failIndex: _Pointer, stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream)
+
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
+    """
+
+def aclrtMemcpyBatchAsyncV2(dsts: _Pointer, destMaxs: _Pointer, srcs: _Pointer, sizes: _Pointer, numBatches: int, attrs:
+    _Pointer, attrsIndexes: _Pointer, numAttrs: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
+
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
+    """
+
+def aclrtIpcMemGetExportKey(devPtr: _Pointer, size: int, key: _Pointer, len: int, flags: int, /) -> int:
     """C: aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory
     sharing.
     """
 
-def aclrtIpcMemClose(key: Text, /) -> int:
+def aclrtIpcMemClose(key: _Text, /) -> int:
     """C: aclError aclrtIpcMemClose(const char *key)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory
     sharing.
     """
 
-def aclrtIpcMemImportByKey(devPtr: Pointer, key: Text, flags: int, /) -> int:
+def aclrtIpcMemImportByKey(devPtr: _Pointer, key: _Text, flags: int, /) -> int:
     """C: aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory
     sharing.
     """
 
-def aclrtIpcMemSetImportPid(key: Text, pid: Pointer, num: int, /) -> int:
+def aclrtIpcMemSetImportPid(key: _Text, pid: _Pointer, num: int, /) -> int:
     """C: aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory
     sharing.
     """
 
-def aclrtIpcMemSetAttr(key: Text, type: int, attr: int, /) -> int:
+def aclrtIpcMemSetAttr(key: _Text, type: int, attr: int, /) -> int:
     """C: aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttrType type, uint64_t attr)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory sharing.
     """
 
-def aclrtIpcMemImportPidInterServer(key: Text, serverPids: Pointer, num: int, /) -> int:
+def aclrtIpcMemImportPidInterServer(key: _Text, serverPids: _Pointer, num: int, /) -> int:
     """C: aclError aclrtIpcMemImportPidInterServer(const char *key, aclrtServerPid *serverPids, size_t num)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 11-07 IPC memory sharing.
     """
 
-def aclrtNotifyBatchReset(notifies: Pointer, num: int, /) -> int:
+def aclrtNotifyBatchReset(notifies: _Pointer, num: int, /) -> int:
     """C: aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtNotifyGetExportKey(notify: Handle, key: Pointer, len: int, flags: int, /) -> int:
+def aclrtNotifyGetExportKey(notify: _Handle, key: _Pointer, len: int, flags: int, /) -> int:
     """C: aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags)
 
     Products: A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtNotifyImportByKey(notify: Pointer, key: Text, flags: int, /) -> int:
+def aclrtNotifyImportByKey(notify: _Pointer, key: _Text, flags: int, /) -> int:
     """C: aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags)
 
     Products: A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtNotifySetImportPid(notify: Handle, pid: Pointer, num: int, /) -> int:
+def aclrtNotifySetImportPid(notify: _Handle, pid: _Pointer, num: int, /) -> int:
     """C: aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
 
     Products: A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclrtNotifySetImportPidInterServer(notify: Handle, serverPids: Pointer, num: int, /) -> int:
+def aclrtNotifySetImportPidInterServer(notify: _Handle, serverPids: _Pointer, num: int, /) -> int:
     """C: aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid *serverPids, size_t num)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 08 Notify management.
     """
 
-def aclmdlRICaptureBegin(stream: Handle, mode: int, /) -> int:
+def aclmdlRICaptureBegin(stream: _Handle, mode: int, /) -> int:
     """C: aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureGetInfo(stream: Handle, status: Pointer, modelRI: Pointer, /) -> int:
+def aclmdlRICaptureGetInfo(stream: _Handle, status: _Pointer, modelRI: _Pointer, /) -> int:
     """C: aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureEnd(stream: Handle, modelRI: Pointer, /) -> int:
+def aclmdlRICaptureEnd(stream: _Handle, modelRI: _Pointer, /) -> int:
     """C: aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIDebugPrint(modelRI: Handle, /) -> int:
+def aclmdlRIDebugPrint(modelRI: _Handle, /) -> int:
     """C: aclError aclmdlRIDebugPrint(aclmdlRI modelRI)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIDebugJsonPrint(modelRI: Handle, path: Text, flags: int, /) -> int:
+def aclmdlRIDebugJsonPrint(modelRI: _Handle, path: _Text, flags: int, /) -> int:
     """C: aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureThreadExchangeMode(mode: Pointer, /) -> int:
+def aclmdlRICaptureThreadExchangeMode(mode: _Pointer, /) -> int:
     """C: aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIExecuteAsync(modelRI: Handle, stream: Handle, /) -> int:
+def aclmdlRIExecuteAsync(modelRI: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIExecute(modelRI: Handle, timeout: int, /) -> int:
+def aclmdlRIExecute(modelRI: _Handle, timeout: int, /) -> int:
     """C: aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: ms, -1 waits for
     ever. CANN Runtime API, 15 Model running instance management.
     """
 
-def aclmdlRIDestroy(modelRI: Handle, /) -> int:
+def aclmdlRIDestroy(modelRI: _Handle, /) -> int:
     """C: aclError aclmdlRIDestroy(aclmdlRI modelRI)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRICaptureTaskGrpBegin(stream: Handle, /) -> int:
+def aclmdlRICaptureTaskGrpBegin(stream: _Handle, /) -> int:
     """C: aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureTaskGrpEnd(stream: Handle, handle: Pointer, /) -> int:
+def aclmdlRICaptureTaskGrpEnd(stream: _Handle, handle: _Pointer, /) -> int:
     """C: aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureTaskUpdateBegin(stream: Handle, handle: Handle, /) -> int:
+def aclmdlRICaptureTaskUpdateBegin(stream: _Handle, handle: _Handle, /) -> int:
     """C: aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRICaptureTaskUpdateEnd(stream: Handle, /) -> int:
+def aclmdlRICaptureTaskUpdateEnd(stream: _Handle, /) -> int:
     """C: aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIBuildBegin(modelRI: Pointer, flag: int, /) -> int:
+def aclmdlRIBuildBegin(modelRI: _Pointer, flag: int, /) -> int:
     """C: aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIBindStream(modelRI: Handle, stream: Handle, flag: int, /) -> int:
+def aclmdlRIBindStream(modelRI: _Handle, stream: _Handle, flag: int, /) -> int:
     """C: aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIEndTask(modelRI: Handle, stream: Handle, /) -> int:
+def aclmdlRIEndTask(modelRI: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIBuildEnd(modelRI: Handle, reserve: Pointer, /) -> int:
+def aclmdlRIBuildEnd(modelRI: _Handle, reserve: _Pointer, /) -> int:
     """C: aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIUnbindStream(modelRI: Handle, stream: Handle, /) -> int:
+def aclmdlRIUnbindStream(modelRI: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRISetName(modelRI: Handle, name: Text, /) -> int:
+def aclmdlRISetName(modelRI: _Handle, name: _Text, /) -> int:
     """C: aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIGetName(modelRI: Handle, maxLen: int, name: Pointer, /) -> int:
+def aclmdlRIGetName(modelRI: _Handle, maxLen: int, name: _Pointer, /) -> int:
     """C: aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIGetId(modelRI: Handle, modelRIId: Pointer, /) -> int:
+def aclmdlRIGetId(modelRI: _Handle, modelRIId: _Pointer, /) -> int:
     """C: aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running
     instance management.
     """
 
-def aclmdlRIDestroyRegisterCallback(modelRI: Handle, func: Callback, userData: Pointer, /) -> int:
+def aclmdlRIDestroyRegisterCallback(modelRI: _Handle, func: _Callback, userData: _Pointer, /) -> int:
     """C: aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRIDestroyUnregisterCallback(modelRI: Handle, func: Callback, /) -> int:
+def aclmdlRIDestroyUnregisterCallback(modelRI: _Handle, func: _Callback, /) -> int:
     """C: aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
@@ -2118,7 +2177,7 @@ def aclmdlInitDump() -> int:
     configuration.
     """
 
-def aclmdlSetDump(dumpCfgPath: Text, /) -> int:
+def aclmdlSetDump(dumpCfgPath: _Text, /) -> int:
     """C: aclError aclmdlSetDump(const char *dumpCfgPath)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 18 Dump
@@ -2132,588 +2191,609 @@ def aclmdlFinalizeDump() -> int:
     configuration.
     """
 
-def aclmdlRIGetStreams(modelRI: Handle, streams: Pointer, numStreams: Pointer, /) -> int:
+def aclmdlRIGetStreams(modelRI: _Handle, streams: _Pointer, numStreams: _Pointer, /) -> int:
     """C: aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *numStreams)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRIGetTasksByStream(stream: Handle, tasks: Pointer, numTasks: Pointer, /) -> int:
+def aclmdlRIGetTasksByStream(stream: _Handle, tasks: _Pointer, numTasks: _Pointer, /) -> int:
     """C: aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint32_t *numTasks)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRITaskGetType(task: Handle, type: Pointer, /) -> int:
+def aclmdlRITaskGetType(task: _Handle, type: _Pointer, /) -> int:
     """C: aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRITaskGetSeqId(task: Handle, id: Pointer, /) -> int:
+def aclmdlRITaskGetSeqId(task: _Handle, id: _Pointer, /) -> int:
     """C: aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *id)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclrtGetVersion(majorVersion: Pointer, minorVersion: Pointer, patchVersion: Pointer, /) -> int:
+def aclrtGetVersion(majorVersion: _Pointer, minorVersion: _Pointer, patchVersion: _Pointer, /) -> int:
     """C: aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclInitCallbackRegister(type: int, cbFunc: Callback, userData: Pointer, /) -> int:
+def aclInitCallbackRegister(type: int, cbFunc: _Callback, userData: _Pointer, /) -> int:
     """C: aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
     Initialization and deinitialization.
     """
 
-def aclInitCallbackUnRegister(type: int, cbFunc: Callback, /) -> int:
+def aclInitCallbackUnRegister(type: int, cbFunc: _Callback, /) -> int:
     """C: aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
     Initialization and deinitialization.
     """
 
-def aclFinalizeCallbackRegister(type: int, cbFunc: Callback, userData: Pointer, /) -> int:
-    """C: aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData)
+def aclFinalizeCallbackRegister(type: int, cbFunc: _Callback, userData: _Pointer, /) -> int:
+    """C: aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void
+        *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
     Initialization and deinitialization.
     """
 
-def aclFinalizeCallbackUnRegister(type: int, cbFunc: Callback, /) -> int:
+def aclFinalizeCallbackUnRegister(type: int, cbFunc: _Callback, /) -> int:
     """C: aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
     Initialization and deinitialization.
     """
 
-def aclrtCheckMemType(addrList: Pointer, size: int, memType: int, checkResult: Pointer, reserve: int, /) -> int:
-    """C: aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t reserve)
+def aclrtCheckMemType(addrList: _Pointer, size: int, memType: int, checkResult: _Pointer, reserve: int, /) -> int:
+    """C: aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t
+        reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
     """
 
-def aclrtGetLogicDevIdByUserDevId(userDevid: int, logicDevId: Pointer, /) -> int:
+def aclrtGetLogicDevIdByUserDevId(userDevid: int, logicDevId: _Pointer, /) -> int:
     """C: aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetUserDevIdByLogicDevId(logicDevId: int, userDevid: Pointer, /) -> int:
+def aclrtGetUserDevIdByLogicDevId(logicDevId: int, userDevid: _Pointer, /) -> int:
     """C: aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetLogicDevIdByPhyDevId(phyDevId: int, logicDevId: Pointer, /) -> int:
+def aclrtGetLogicDevIdByPhyDevId(phyDevId: int, logicDevId: _Pointer, /) -> int:
     """C: aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetPhyDevIdByLogicDevId(logicDevId: int, phyDevId: Pointer, /) -> int:
+def aclrtGetPhyDevIdByLogicDevId(logicDevId: int, phyDevId: _Pointer, /) -> int:
     """C: aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetUserDevIdByPhyDevId(phyDevId: int, userDevId: Pointer, /) -> int:
+def aclrtGetUserDevIdByPhyDevId(phyDevId: int, userDevId: _Pointer, /) -> int:
     """C: aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtGetPhyDevIdByUserDevId(userDevId: int, phyDevId: Pointer, /) -> int:
+def aclrtGetPhyDevIdByUserDevId(userDevId: int, phyDevId: _Pointer, /) -> int:
     """C: aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
 
-def aclrtProfTrace(userdata: Pointer, length: int, stream: Handle, /) -> int:
+def aclrtProfTrace(userdata: _Pointer, length: int, stream: _Handle, /) -> int:
     """C: aclError aclrtProfTrace(void *userdata, int32_t length, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 24 Other
     APIs.
     """
 
-def aclrtLaunchKernelV2(funcHandle: Handle, numBlocks: int, argsData: ConstPointer, argsSize: int, cfg: Pointer, stream:
-    Handle, /) -> int:
-    """C: aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
+def aclrtLaunchKernelV2(funcHandle: _Handle, numBlocks: int, argsData: _ConstPointer, argsSize: int, cfg: _Pointer,
+    stream: _Handle, /) -> int:
+    """C: aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t
+        argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtLaunchKernelWithHostArgs(funcHandle: Handle, numBlocks: int, stream: Handle, cfg: Pointer, hostArgs: Pointer,
-    argsSize: int, placeHolderArray: Pointer, placeHolderNum: int, /) -> int:
-    """C: aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
+def aclrtLaunchKernelWithHostArgs(funcHandle: _Handle, numBlocks: int, stream: _Handle, cfg: _Pointer, hostArgs:
+    _Pointer, argsSize: int, placeHolderArray: _Pointer, placeHolderNum: int, /) -> int:
+    """C: aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t
+        placeHolderNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtLaunchKernelWithArgsArray(func: Pointer, numBlocks: int, stream: Handle, cfg: Pointer, args: Pointer, /) ->
-    int:
-    """C: aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
-
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
-    loading and execution.
-    """
-
-def aclrtLaunchSIMTKernelWithArgsArray(func: Pointer, gridDim: ReadableBuffer, blockDim: ReadableBuffer, dynUbufSize:
-    int, stream: Handle, cfg: Pointer, args: Pointer, /) -> int:
-    """C: aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
-
-    Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
-    """
-
-def aclrtLaunchSIMTKernelWithHostArgs(func: Pointer, gridDim: ReadableBuffer, blockDim: ReadableBuffer, dynUbufSize:
-    int, stream: Handle, cfg: Pointer, hostArgs: Pointer, argsSize: int, placeHolderArray: Pointer, placeHolderNum: int,
+def aclrtLaunchKernelWithArgsArray(func: _Pointer, numBlocks: int, stream: _Handle, cfg: _Pointer, args: _Pointer,
     /) -> int:
-    """C: aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
+    """C: aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, void **args)
+
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
+    loading and execution.
+    """
+
+def aclrtLaunchSIMTKernelWithArgsArray(func: _Pointer, gridDim: ReadableBuffer, blockDim: ReadableBuffer, dynUbufSize:
+    int, stream: _Handle, cfg: _Pointer, args: _Pointer, /) -> int:
+    """C: aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+        aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
     """
 
-def aclrtCtxGetFloatOverflowAddr(overflowAddr: Pointer, /) -> int:
+def aclrtLaunchSIMTKernelWithHostArgs(func: _Pointer, gridDim: ReadableBuffer, blockDim: ReadableBuffer, dynUbufSize:
+    int, stream: _Handle, cfg: _Pointer, hostArgs: _Pointer, argsSize: int, placeHolderArray: _Pointer, placeHolderNum:
+    int, /) -> int:
+    """C: aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+        aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo
+        *placeHolderArray, size_t placeHolderNum)
+
+    Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
+    """
+
+def aclrtCtxGetFloatOverflowAddr(overflowAddr: _Pointer, /) -> int:
     """C: aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 05 Context
     management.
     """
 
-def aclrtGetFloatOverflowStatus(outputAddr: Pointer, outputSize: int, stream: Handle, /) -> int:
+def aclrtGetFloatOverflowStatus(outputAddr: _Pointer, outputSize: int, stream: _Handle, /) -> int:
     """C: aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtResetFloatOverflowStatus(stream: Handle, /) -> int:
+def aclrtResetFloatOverflowStatus(stream: _Handle, /) -> int:
     """C: aclError aclrtResetFloatOverflowStatus(aclrtStream stream)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtNpuGetFloatOverFlowStatus(outputAddr: Pointer, outputSize: int, checkMode: int, stream: Handle, /) -> int:
-    """C: aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream stream)
+def aclrtNpuGetFloatOverFlowStatus(outputAddr: _Pointer, outputSize: int, checkMode: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream
+        stream)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtNpuClearFloatOverFlowStatus(checkMode: int, stream: Handle, /) -> int:
+def aclrtNpuClearFloatOverFlowStatus(checkMode: int, stream: _Handle, /) -> int:
     """C: aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtLaunchHostFunc(stream: Handle, fn: Callback, args: Pointer, /) -> int:
+def aclrtLaunchHostFunc(stream: _Handle, fn: _Callback, args: _Pointer, /) -> int:
     """C: aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
     """
 
-def aclrtGetHardwareSyncAddr(addr: Pointer, /) -> int:
+def aclrtGetHardwareSyncAddr(addr: _Pointer, /) -> int:
     """C: aclError aclrtGetHardwareSyncAddr(void **addr)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
     """
 
-def aclrtRandomNumAsync(taskInfo: ConstPointer, stream: Handle, reserve: Pointer, /) -> int:
+def aclrtRandomNumAsync(taskInfo: _ConstPointer, stream: _Handle, reserve: _Pointer, /) -> int:
     """C: aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtRegStreamStateCallback(regName: Text, callback: Callback, args: Pointer, /) -> int:
+def aclrtRegStreamStateCallback(regName: _Text, callback: _Callback, args: _Pointer, /) -> int:
     """C: aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
     """
 
-def aclrtRegDeviceStateCallback(regName: Text, callback: Callback, args: Pointer, /) -> int:
+def aclrtRegDeviceStateCallback(regName: _Text, callback: _Callback, args: _Pointer, /) -> int:
     """C: aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtSetDeviceTaskAbortCallback(regName: Text, callback: Callback, args: Pointer, /) -> int:
-    """C: aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void *args)
+def aclrtSetDeviceTaskAbortCallback(regName: _Text, callback: _Callback, args: _Pointer, /) -> int:
+    """C: aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void
+        *args)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtGetOpExecuteTimeout(timeoutMs: Pointer, /) -> int:
+def aclrtGetOpExecuteTimeout(timeoutMs: _Pointer, /) -> int:
     """C: aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. timeoutMs: ms. CANN Runtime API, 12 Execution
     control.
     """
 
-def aclrtDevicePeerAccessStatus(deviceId: int, peerDeviceId: int, status: Pointer, /) -> int:
+def aclrtDevicePeerAccessStatus(deviceId: int, peerDeviceId: int, status: _Pointer, /) -> int:
     """C: aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
     management.
     """
 
-def aclrtStreamStop(stream: Handle, /) -> int:
+def aclrtStreamStop(stream: _Handle, /) -> int:
     """C: aclError aclrtStreamStop(aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtTaskUpdateAsync(taskStream: Handle, taskId: int, info: Pointer, execStream: Handle, /) -> int:
-    """C: aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream execStream)
+def aclrtTaskUpdateAsync(taskStream: _Handle, taskId: int, info: _Pointer, execStream: _Handle, /) -> int:
+    """C: aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream
+        execStream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 12 Execution control.
     """
 
-def aclrtCmoGetDescSize(size: Pointer, /) -> int:
+def aclrtCmoGetDescSize(size: _Pointer, /) -> int:
     """C: aclError aclrtCmoGetDescSize(size_t *size)
 
     Products: 950, A3, A2. Never blocks: keeps the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtCmoSetDesc(cmoDesc: Pointer, src: Pointer, size: int, /) -> int:
+def aclrtCmoSetDesc(cmoDesc: _Pointer, src: _Pointer, size: int, /) -> int:
     """C: aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtCmoAsyncWithDesc(cmoDesc: Pointer, cmoType: int, stream: Handle, reserve: ConstPointer, /) -> int:
+def aclrtCmoAsyncWithDesc(cmoDesc: _Pointer, cmoType: int, stream: _Handle, reserve: _ConstPointer, /) -> int:
     """C: aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream, const void *reserve)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
 
-def aclrtCheckArchCompatibility(socVersion: Text, canCompatible: Pointer, /) -> int:
+def aclrtCheckArchCompatibility(socVersion: _Text, canCompatible: _Pointer, /) -> int:
     """C: aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRIAbort(modelRI: Handle, /) -> int:
+def aclmdlRIAbort(modelRI: _Handle, /) -> int:
     """C: aclError aclmdlRIAbort(aclmdlRI modelRI)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model
     running instance management.
     """
 
-def aclmdlRICondHandleCreate(modelRI: Handle, defaultLaunchValue: int, flag: int, handle: Pointer, /) -> int:
-    """C: aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag, aclmdlRICondHandle *handle)
+def aclmdlRICondHandleCreate(modelRI: _Handle, defaultLaunchValue: int, flag: int, handle: _Pointer, /) -> int:
+    """C: aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag,
+        aclmdlRICondHandle *handle)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRICondHandleGetCondPtr(handle: Handle, ptr: Pointer, /) -> int:
+def aclmdlRICondHandleGetCondPtr(handle: _Handle, ptr: _Pointer, /) -> int:
     """C: aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRIAddCondTask(params: ReadableBuffer, stream: Handle, flags: int, /) -> int:
+def aclmdlRIAddCondTask(params: ReadableBuffer, stream: _Handle, flags: int, /) -> int:
     """C: aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclmdlRICaptureToModelRIBegin(stream: Handle, modelRI: Handle, mode: int, /) -> int:
+def aclmdlRICaptureToModelRIBegin(stream: _Handle, modelRI: _Handle, mode: int, /) -> int:
     """C: aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
     """
 
-def aclrtCntNotifyRecord(cntNotify: Handle, stream: Handle, info: Pointer, /) -> int:
+def aclrtCntNotifyRecord(cntNotify: _Handle, stream: _Handle, info: _Pointer, /) -> int:
     """C: aclError aclrtCntNotifyRecord(aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyRecordInfo *info)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtCntNotifyWaitWithTimeout(cntNotify: Handle, stream: Handle, info: Pointer, /) -> int:
-    """C: aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyWaitInfo *info)
+def aclrtCntNotifyWaitWithTimeout(cntNotify: _Handle, stream: _Handle, info: _Pointer, /) -> int:
+    """C: aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyWaitInfo
+        *info)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtCntNotifyReset(cntNotify: Handle, stream: Handle, /) -> int:
+def aclrtCntNotifyReset(cntNotify: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtCntNotifyGetId(cntNotify: Handle, notifyId: Pointer, /) -> int:
+def aclrtCntNotifyGetId(cntNotify: _Handle, notifyId: _Pointer, /) -> int:
     """C: aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId)
 
     Products: 950. Never blocks: keeps the GIL. CANN Runtime API, 09 CntNotify management.
     """
 
-def aclrtPersistentTaskClean(stream: Handle, /) -> int:
+def aclrtPersistentTaskClean(stream: _Handle, /) -> int:
     """C: aclError aclrtPersistentTaskClean(aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management.
     """
 
-def aclrtGetErrorVerbose(deviceId: int, errorInfo: Pointer, /) -> int:
+def aclrtGetErrorVerbose(deviceId: int, errorInfo: _Pointer, /) -> int:
     """C: aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtRepairError(deviceId: int, errorInfo: ConstPointer, /) -> int:
+def aclrtRepairError(deviceId: int, errorInfo: _ConstPointer, /) -> int:
     """C: aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
 
-def aclrtMemSetAccess(virPtr: Pointer, size: int, desc: Pointer, count: int, /) -> int:
+def aclrtMemSetAccess(virPtr: _Pointer, size: int, desc: _Pointer, count: int, /) -> int:
     """C: aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemGetAccess(virPtr: Pointer, location: Pointer, flag: Pointer, /) -> int:
+def aclrtMemGetAccess(virPtr: _Pointer, location: _Pointer, flag: _Pointer, /) -> int:
     """C: aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtSnapShotProcessLock(pid: int, reserve: Pointer, /) -> int:
+def aclrtSnapShotProcessLock(pid: int, reserve: _Pointer, /) -> int:
     """C: aclError aclrtSnapShotProcessLock(int pid, void *reserve)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtSnapShotProcessUnlock(pid: int, reserve: Pointer, /) -> int:
+def aclrtSnapShotProcessUnlock(pid: int, reserve: _Pointer, /) -> int:
     """C: aclError aclrtSnapShotProcessUnlock(int pid, void *reserve)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtSnapShotProcessBackup(pid: int, args: Pointer, /) -> int:
+def aclrtSnapShotProcessBackup(pid: int, args: _Pointer, /) -> int:
     """C: aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBackupArgs *args)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtSnapShotProcessRestore(pid: int, args: Pointer, /) -> int:
+def aclrtSnapShotProcessRestore(pid: int, args: _Pointer, /) -> int:
     """C: aclError aclrtSnapShotProcessRestore(int pid, aclrtSnapShotRestoreArgs *args)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtSnapShotCallbackRegister(stage: int, callback: Callback, args: Pointer, /) -> int:
+def aclrtSnapShotCallbackRegister(stage: int, callback: _Callback, args: _Pointer, /) -> int:
     """C: aclError aclrtSnapShotCallbackRegister(aclrtSnapShotStage stage, aclrtSnapShotCallBack callback, void *args)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtSnapShotCallbackUnregister(stage: int, callback: Callback, /) -> int:
+def aclrtSnapShotCallbackUnregister(stage: int, callback: _Callback, /) -> int:
     """C: aclError aclrtSnapShotCallbackUnregister(aclrtSnapShotStage stage, aclrtSnapShotCallBack callback)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 21 Snapshot management.
     """
 
-def aclrtCacheLastTaskOpInfo(infoPtr: ConstPointer, infoSize: int, /) -> int:
+def aclrtCacheLastTaskOpInfo(infoPtr: _ConstPointer, infoSize: int, /) -> int:
     """C: aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSize)
 
     Products: 950, A3, A2, 310P. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclrtCacheLastTaskExtendInfo(extendInfoPtr: Text, infoSize: int, /) -> int:
+def aclrtCacheLastTaskExtendInfo(extendInfoPtr: _Text, infoSize: int, /) -> int:
     """C: aclError aclrtCacheLastTaskExtendInfo(const char *const extendInfoPtr, const size_t infoSize)
 
     Products: 950, A3, A2, 310P. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
 
-def aclrtGetFunctionAttribute(funcHandle: Handle, attrType: int, attrValue: Pointer, /) -> int:
-    """C: aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue)
+def aclrtGetFunctionAttribute(funcHandle: _Handle, attrType: int, attrValue: _Pointer, /) -> int:
+    """C: aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t
+        *attrValue)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtFunctionGetBinary(funcHandle: Handle, binHandle: Pointer, /) -> int:
+def aclrtFunctionGetBinary(funcHandle: _Handle, binHandle: _Pointer, /) -> int:
     """C: aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle, aclrtBinHandle *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
     """
 
-def aclrtFunctionGetParamCount(func: ConstPointer, paramCount: Pointer, /) -> int:
+def aclrtFunctionGetParamCount(func: _ConstPointer, paramCount: _Pointer, /) -> int:
     """C: aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtFunctionGetParamInfo(func: ConstPointer, paramIndex: int, paramOffset: Pointer, paramSize: Pointer, /) -> int:
-    """C: aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
+def aclrtFunctionGetParamInfo(func: _ConstPointer, paramIndex: int, paramOffset: _Pointer, paramSize: _Pointer,
+    /) -> int:
+    """C: aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t
+        *paramSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtFunctionGetAvailDynUbufPerBlock(func: Pointer, flags: int, dynamicUbufSize: Pointer, /) -> int:
+def aclrtFunctionGetAvailDynUbufPerBlock(func: _Pointer, flags: int, dynamicUbufSize: _Pointer, /) -> int:
     """C: aclError aclrtFunctionGetAvailDynUbufPerBlock(void *func, uint32_t flags, size_t *dynamicUbufSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
     """
 
-def aclrtIpcGetEventHandle(event: Handle, handle: Pointer, /) -> int:
+def aclrtIpcGetEventHandle(event: _Handle, handle: _Pointer, /) -> int:
     """C: aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtIpcOpenEventHandle(handle: ReadableBuffer, event: Pointer, /) -> int:
+def aclrtIpcOpenEventHandle(handle: ReadableBuffer, event: _Pointer, /) -> int:
     """C: aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event management.
     """
 
-def aclrtMemRetainAllocationHandle(virPtr: Pointer, handle: Pointer, /) -> int:
+def aclrtMemRetainAllocationHandle(virPtr: _Pointer, handle: _Pointer, /) -> int:
     """C: aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemGetAllocationPropertiesFromHandle(handle: Handle, prop: Pointer, /) -> int:
+def aclrtMemGetAllocationPropertiesFromHandle(handle: _Handle, prop: _Pointer, /) -> int:
     """C: aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtReserveMemAddressNoUCMemory(virPtr: Pointer, size: int, alignment: int, expectPtr: Pointer, flags: int, /) ->
-    int:
-    """C: aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags)
+def aclrtReserveMemAddressNoUCMemory(virPtr: _Pointer, size: int, alignment: int, expectPtr: _Pointer, flags: int,
+    /) -> int:
+    """C: aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment, void *expectPtr,
+        uint64_t flags)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04 Virtual memory management.
     """
 
-def aclrtMemGetAddressRange(ptr: Pointer, pbase: Pointer, psize: Pointer, /) -> int:
+def aclrtMemGetAddressRange(ptr: _Pointer, pbase: _Pointer, psize: _Pointer, /) -> int:
     """C: aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
     """
 
-def aclrtMemP2PMap(devPtr: Pointer, size: int, dstDevId: int, flags: int, /) -> int:
+def aclrtMemP2PMap(devPtr: _Pointer, size: int, dstDevId: int, flags: int, /) -> int:
     """C: aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t flags)
 
     Products: 950, A3, A2, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified
     addressing.
     """
 
-def aclrtMemManagedPrefetchAsync(ptr: ConstPointer, size: int, location: ReadableBuffer, flags: int, stream: Handle, /)
-    -> int:
-    """C: aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t flags, aclrtStream stream)
+def aclrtMemManagedPrefetchAsync(ptr: _ConstPointer, size: int, location: ReadableBuffer, flags: int, stream: _Handle,
+    /) -> int:
+    """C: aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t
+        flags, aclrtStream stream)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtMemManagedPrefetchBatchAsync(ptrs: ConstPointer, sizes: Pointer, count: int, prefetchLocs: Pointer,
-    prefetchLocIdxs: Pointer, numPrefetchLocs: int, flags: int, stream: Handle, /) -> int:
-    """C: aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs, size_t *sizes, size_t count, aclrtMemManagedLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags, aclrtStream stream)
+def aclrtMemManagedPrefetchBatchAsync(ptrs: _Pointer, sizes: _Pointer, count: int, prefetchLocs: _Pointer,
+    prefetchLocIdxs: _Pointer, numPrefetchLocs: int, flags: int, stream: _Handle, /) -> int:
+    """C: aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs, size_t *sizes, size_t count,
+        aclrtMemManagedLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags,
+        aclrtStream stream)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
 
-def aclrtMemMapSelectedLink(virPtrDst: Pointer, size: int, virPtrSrc: Pointer, linkIdx: int, /) -> int:
+def aclrtMemMapSelectedLink(virPtrDst: _Pointer, size: int, virPtrSrc: _Pointer, linkIdx: int, /) -> int:
     """C: aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04 Virtual memory management.
     """
 
-def aclrtDeviceL2CacheFlush(rsv: Pointer, /) -> int:
+def aclrtDeviceL2CacheFlush(rsv: _Pointer, /) -> int:
     """C: aclError aclrtDeviceL2CacheFlush(void *rsv)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtMemMapSetLink(handle: Handle, adviceLink: int, /) -> int:
+def aclrtMemMapSetLink(handle: _Handle, adviceLink: int, /) -> int:
     """C: aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
 
-def aclrtMemPoolCreate(memPool: Pointer, poolProps: ConstPointer, /) -> int:
+def aclrtMemPoolCreate(memPool: _Pointer, poolProps: _ConstPointer, /) -> int:
     """C: aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPoolProps *poolProps)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolDestroy(memPool: Handle, /) -> int:
+def aclrtMemPoolDestroy(memPool: _Handle, /) -> int:
     """C: aclError aclrtMemPoolDestroy(const aclrtMemPool memPool)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolSetAttr(memPool: Handle, attr: int, value: Pointer, /) -> int:
+def aclrtMemPoolSetAttr(memPool: _Handle, attr: int, value: _Pointer, /) -> int:
     """C: aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolGetAttr(memPool: Handle, attr: int, value: Pointer, /) -> int:
+def aclrtMemPoolGetAttr(memPool: _Handle, attr: int, value: _Pointer, /) -> int:
     """C: aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolMallocAsync(ptr: Pointer, size: int, memPool: Handle, stream: Handle, /) -> int:
+def aclrtMemPoolMallocAsync(ptr: _Pointer, size: int, memPool: _Handle, stream: _Handle, /) -> int:
     """C: aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolFreeAsync(ptr: Pointer, stream: Handle, /) -> int:
+def aclrtMemPoolFreeAsync(ptr: _Pointer, stream: _Handle, /) -> int:
     """C: aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtMemPoolTrimTo(memPool: Handle, minBytesToKeep: int, /) -> int:
+def aclrtMemPoolTrimTo(memPool: _Handle, minBytesToKeep: int, /) -> int:
     """C: aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep)
 
     Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-10 Ordered stream memory
     allocation.
     """
 
-def aclrtNonBlockingLaunchBegin(stream: Handle, flag: int, /) -> int:
+def aclrtNonBlockingLaunchBegin(stream: _Handle, flag: int, /) -> int:
     """C: aclError aclrtNonBlockingLaunchBegin(aclrtStream stream, uint64_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management. Newer
     than 1.17.0.
     """
 
-def aclrtNonBlockingLaunchEnd(stream: Handle, flag: int, /) -> int:
+def aclrtNonBlockingLaunchEnd(stream: _Handle, flag: int, /) -> int:
     """C: aclError aclrtNonBlockingLaunchEnd(aclrtStream stream, uint64_t flag)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream management. Newer

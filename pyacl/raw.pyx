@@ -1,13 +1,14 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, and C's result untouched. An error
-code is returned, not raised; only when there is no runtime, or it lacks the function, NotSupportedError or its like is raised.
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic, autotestdict=False
+"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+
+An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
 - A handle is an int (None is NULL).
-- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes, bytearray, ctypes
-  objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is pinned for the call, not longer:
-  what an asynchronous task reads or writes later has to be kept alive by the caller.
+- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes,
+  bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
+  pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it alive.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units.
@@ -262,7 +263,7 @@ def aclGetCannAttributeList(cannAttrList, num, /):
     cdef abi.aclError result
     cdef Pins pins
     pins.count = 0
-    c_cannAttrList = pin(&pins, cannAttrList, PyBUF_SIMPLE)
+    c_cannAttrList = pin(&pins, cannAttrList, PyBUF_WRITABLE)
     c_num = pin(&pins, num, PyBUF_WRITABLE)
     result = acl.aclGetCannAttributeList(<const abi.aclCannAttr **>c_cannAttrList, <size_t *>c_num)
     unpin(&pins)
@@ -380,7 +381,8 @@ def aclrtAllocatorSetFreeFuncToDesc(allocatorDesc, func, /):
 
 
 def aclrtAllocatorSetAllocAdviseFuncToDesc(allocatorDesc, func, /):
-    """C: aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func)
+    """C: aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+        aclrtAllocatorAllocAdviseFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
@@ -397,7 +399,8 @@ def aclrtAllocatorSetAllocAdviseFuncToDesc(allocatorDesc, func, /):
 
 
 def aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocatorDesc, func, /):
-    """C: aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func)
+    """C: aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+        aclrtAllocatorGetAddrFromBlockFunc func)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 25-03 Operation APIs.
     """
@@ -433,7 +436,9 @@ def aclrtAllocatorRegister(stream, allocatorDesc, /):
 
 def aclrtAllocatorGetByStream(stream, allocatorDesc, allocator, allocFunc, freeFunc, allocAdviseFunc,
     getAddrFromBlockFunc, /):
-    """C: aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator, aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc, aclrtAllocatorAllocAdviseFunc *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc)
+    """C: aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator
+        *allocator, aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc, aclrtAllocatorAllocAdviseFunc
+        *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc)
 
     Products: 950, A3, A2, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 11-08 Custom memory allocator.
     """
@@ -747,7 +752,8 @@ def aclrtGetErrorCodeFromExceptionInfo(info, /):
 
 
 def aclrtGetArgsFromExceptionInfo(info, devArgsPtr, devArgsLen, /):
-    """C: aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen)
+    """C: aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t
+        *devArgsLen)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -791,7 +797,8 @@ def aclrtGetFuncHandleFromExceptionInfo(info, func, /):
 
 
 def aclrtBinarySetExceptionCallback(binHandle, callback, userData, /):
-    """C: aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void *userData)
+    """C: aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void
+        *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -831,7 +838,8 @@ def aclrtSubscribeReport(uint64_t threadId, stream, /):
 
 
 def aclrtLaunchCallback(fn, userData, unsigned int blockType, stream, /):
-    """C: aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream)
+    """C: aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream
+        stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
@@ -1105,8 +1113,8 @@ def aclrtGetRunMode(runMode, /):
 def aclrtSynchronizeDevice():
     """C: aclError aclrtSynchronizeDevice(void)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 04 Device
+    management.
     """
     cdef abi.aclError result
     with nogil:
@@ -1185,8 +1193,8 @@ def aclrtGetDeviceCount(count, /):
 def aclrtCreateEvent(event, /):
     """C: aclError aclrtCreateEvent(aclrtEvent *event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
     cdef void *c_event
     cdef abi.aclError result
@@ -1368,8 +1376,8 @@ def aclrtQueryEventWaitStatus(event, status, /):
 def aclrtSynchronizeEvent(event, /):
     """C: aclError aclrtSynchronizeEvent(aclrtEvent event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
     cdef void *c_event
     cdef abi.aclError result
@@ -1441,8 +1449,8 @@ def aclrtEventGetTimestamp(event, timestamp, /):
 def aclrtMalloc(devPtr, size_t size, unsigned int policy, /):
     """C: aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 
-    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 26
-    Cpp extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
+    11-01 Device memory malloc and free.
     """
     cdef void *c_devPtr
     cdef abi.aclError result
@@ -1518,7 +1526,8 @@ def aclrtMallocWithCfg(devPtr, size_t size, unsigned int policy, cfg, /):
 
 
 def aclrtMallocForTaskScheduler(devPtr, size_t size, unsigned int policy, cfg, /):
-    """C: aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+    """C: aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+        aclrtMallocConfig *cfg)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
@@ -1582,7 +1591,8 @@ def aclrtPointerGetAttributes(ptr, attributes, /):
 
 
 def aclrtMemManagedGetAttr(unsigned int attribute, ptr, size_t size, data, size_t dataSize, /):
-    """C: aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void *data, size_t dataSize)
+    """C: aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void
+        *data, size_t dataSize)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
@@ -1603,7 +1613,8 @@ def aclrtMemManagedGetAttr(unsigned int attribute, ptr, size_t size, data, size_
 
 
 def aclrtMemManagedGetAttrs(attributes, size_t numAttributes, ptr, size_t size, data, dataSizes, /):
-    """C: aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size_t numAttributes, const void *ptr, size_t size, void **data, size_t *dataSizes)
+    """C: aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size_t numAttributes, const void
+        *ptr, size_t size, void **data, size_t *dataSizes)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
@@ -1630,7 +1641,8 @@ def aclrtMemManagedGetAttrs(attributes, size_t numAttributes, ptr, size_t size, 
 def aclrtHostRegister(ptr, uint64_t size, unsigned int type, devPtr, /):
     """C: aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
     cdef void *c_ptr
     cdef void *c_devPtr
@@ -1669,7 +1681,8 @@ def aclrtHostRegisterV2(ptr, uint64_t size, uint32_t flag, /):
 def aclrtHostGetDevicePointer(pHost, pDevice, uint32_t flag, /):
     """C: aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
     cdef void *c_pHost
     cdef void *c_pDevice
@@ -1689,7 +1702,8 @@ def aclrtHostGetDevicePointer(pHost, pDevice, uint32_t flag, /):
 def aclrtHostUnregister(ptr, /):
     """C: aclError aclrtHostUnregister(void *ptr)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host memory
+    management.
     """
     cdef void *c_ptr
     cdef abi.aclError result
@@ -1705,7 +1719,8 @@ def aclrtHostUnregister(ptr, /):
 
 
 def aclrtHostMemMapCapabilities(uint32_t deviceId, unsigned int hacType, capabilities, /):
-    """C: aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType, aclrtHostMemMapCapability *capabilities)
+    """C: aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType, aclrtHostMemMapCapability
+        *capabilities)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
     memory management.
@@ -1820,8 +1835,8 @@ def aclrtFree(devPtr, /):
 def aclrtMallocHost(hostPtr, size_t size, /):
     """C: aclError aclrtMallocHost(void **hostPtr, size_t size)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-02 Host
+    memory management.
     """
     cdef void *c_hostPtr
     cdef abi.aclError result
@@ -1839,7 +1854,7 @@ def aclrtMallocHost(hostPtr, size_t size, /):
 def aclrtMemAllocManaged(ptr, uint64_t size, uint32_t flag, /):
     """C: aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
     cdef void *c_ptr
     cdef abi.aclError result
@@ -1914,8 +1929,8 @@ def aclrtFreeHostWithDevSync(hostPtr, /):
 def aclrtMemcpy(dst, size_t destMax, src, size_t count, unsigned int kind, /):
     """C: aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 
-    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 26
-    Cpp extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
+    11-03 Memory copy and set.
     """
     cdef void *c_dst
     cdef void *c_src
@@ -1952,10 +1967,11 @@ def aclrtMemset(devPtr, size_t maxCount, int32_t value, size_t count, /):
 
 
 def aclrtMemcpyAsync(dst, size_t destMax, src, size_t count, unsigned int kind, stream, /):
-    """C: aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+        aclrtStream stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
     cdef void *c_dst
     cdef void *c_src
@@ -2014,7 +2030,8 @@ def aclrtMemsetD32Async(ptr, size_t memSize, uint32_t value, size_t N, stream, /
 
 
 def aclrtMemcpyAsyncWithCondition(dst, size_t destMax, src, size_t count, unsigned int kind, stream, /):
-    """C: aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API,
     11-03 Memory copy and set. Deprecated.
@@ -2038,10 +2055,11 @@ def aclrtMemcpyAsyncWithCondition(dst, size_t destMax, src, size_t count, unsign
 
 
 def aclrtMemcpy2d(dst, size_t dpitch, src, size_t spitch, size_t width, size_t height, unsigned int kind, /):
-    """C: aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind)
+    """C: aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+        aclrtMemcpyKind kind)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
     cdef void *c_dst
     cdef void *c_src
@@ -2060,10 +2078,11 @@ def aclrtMemcpy2d(dst, size_t dpitch, src, size_t spitch, size_t width, size_t h
 
 def aclrtMemcpy2dAsync(dst, size_t dpitch, src, size_t spitch, size_t width, size_t height, unsigned int kind, stream,
     /):
-    """C: aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t
+        height, aclrtMemcpyKind kind, aclrtStream stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03
+    Memory copy and set.
     """
     cdef void *c_dst
     cdef void *c_src
@@ -2124,7 +2143,8 @@ def aclrtGetSymbolSize(symbol, size, /):
 
 
 def aclrtMemcpyFromSymbol(dst, size_t dstMax, symbol, size_t count, size_t offset, unsigned int kind, /):
-    """C: aclError aclrtMemcpyFromSymbol(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset, aclrtMemcpyKind kind)
+    """C: aclError aclrtMemcpyFromSymbol(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset,
+        aclrtMemcpyKind kind)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
@@ -2145,7 +2165,8 @@ def aclrtMemcpyFromSymbol(dst, size_t dstMax, symbol, size_t count, size_t offse
 
 
 def aclrtMemcpyFromSymbolAsync(dst, size_t dstMax, symbol, size_t count, size_t offset, unsigned int kind, stream, /):
-    """C: aclError aclrtMemcpyFromSymbolAsync(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpyFromSymbolAsync(void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
@@ -2168,7 +2189,8 @@ def aclrtMemcpyFromSymbolAsync(dst, size_t dstMax, symbol, size_t count, size_t 
 
 
 def aclrtMemcpyToSymbol(symbol, src, size_t count, size_t offset, unsigned int kind, /):
-    """C: aclError aclrtMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind)
+    """C: aclError aclrtMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind
+        kind)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
@@ -2189,7 +2211,8 @@ def aclrtMemcpyToSymbol(symbol, src, size_t count, size_t offset, unsigned int k
 
 
 def aclrtMemcpyToSymbolAsync(symbol, src, size_t count, size_t offset, unsigned int kind, stream, /):
-    """C: aclError aclrtMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
+        aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
     """
@@ -2233,7 +2256,8 @@ def aclrtMemsetAsync(devPtr, size_t maxCount, int32_t value, size_t count, strea
 
 
 def aclrtMemManagedAdvise(ptr, uint64_t size, unsigned int advise, location, /):
-    """C: aclError aclrtMemManagedAdvise(const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise, aclrtMemManagedLocation location)
+    """C: aclError aclrtMemManagedAdvise(const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise,
+        aclrtMemManagedLocation location)
 
     Products: A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
@@ -2293,7 +2317,8 @@ def aclrtReleaseMemAddress(virPtr, /):
 
 
 def aclrtMallocPhysical(handle, size_t size, prop, uint64_t flags, /):
-    """C: aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop, uint64_t flags)
+    """C: aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop,
+        uint64_t flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -2371,7 +2396,8 @@ def aclrtUnmapMem(virPtr, /):
 
 
 def aclrtMemMapNoAccess(virPtr, size_t size, size_t offset, handle, uint64_t flags, /):
-    """C: aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
+    """C: aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t
+        flags)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -2419,7 +2445,8 @@ def aclrtDestroyStreamConfigHandle(handle, /):
 
 
 def aclrtSetStreamConfigOpt(handle, unsigned int attr, attrValue, size_t valueSize, /):
-    """C: aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *attrValue, size_t valueSize)
+    """C: aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void
+        *attrValue, size_t valueSize)
 
     Products: IPV350. Never blocks: keeps the GIL. CANN Runtime API, 24 Other APIs.
     """
@@ -2441,8 +2468,8 @@ def aclrtSetStreamConfigOpt(handle, unsigned int attr, attrValue, size_t valueSi
 def aclrtCreateStream(stream, /):
     """C: aclError aclrtCreateStream(aclrtStream *stream)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
+    management.
     """
     cdef void *c_stream
     cdef abi.aclError result
@@ -2620,8 +2647,8 @@ def aclrtStreamGetFlags(stream, flags, /):
 def aclrtStreamWaitEvent(stream, event, /):
     """C: aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 
-    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp
-    extension APIs.
+    Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 07 Event
+    management.
     """
     cdef void *c_stream
     cdef void *c_event
@@ -2749,7 +2776,8 @@ def aclrtGetAllGroupInfo(groupInfo, /):
 
 def aclrtGetGroupInfoDetail(groupInfo, int32_t groupIndex, unsigned int attr, attrValue, size_t valueLen, paramRetSize,
     /):
-    """C: aclError aclrtGetGroupInfoDetail(const aclrtGroupInfo *groupInfo, int32_t groupIndex, aclrtGroupAttr attr, void *attrValue, size_t valueLen, size_t *paramRetSize)
+    """C: aclError aclrtGetGroupInfoDetail(const aclrtGroupInfo *groupInfo, int32_t groupIndex, aclrtGroupAttr attr,
+        void *attrValue, size_t valueLen, size_t *paramRetSize)
 
     Products: 310P. Never blocks: keeps the GIL. CANN Runtime API, 16 Group management.
     """
@@ -2839,7 +2867,8 @@ def aclrtGetMemInfo(unsigned int attr, free, total, /):
 
 
 def aclrtGetMemUsageInfo(int32_t deviceId, memUsageInfo, size_t inputNum, outputNum, /):
-    """C: aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum)
+    """C: aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t
+        *outputNum)
 
     Products: A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01 Device
     memory malloc and free.
@@ -2878,7 +2907,7 @@ def aclrtSetOpExecuteTimeOut(uint32_t timeout, /):
     """C: aclError aclrtSetOpExecuteTimeOut(uint32_t timeout)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. timeout: seconds. CANN
-    Runtime API, 26 Cpp extension APIs.
+    Runtime API, 12 Execution control.
     """
     cdef abi.aclError result
     with nogil:
@@ -3172,7 +3201,8 @@ def aclrtBinaryUnLoad(binHandle, /):
 
 
 def aclrtBinaryGetFunction(binHandle, kernelName, funcHandle, /):
-    """C: aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle)
+    """C: aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle
+        *funcHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -3196,7 +3226,8 @@ def aclrtBinaryGetFunction(binHandle, kernelName, funcHandle, /):
 
 
 def aclrtLaunchKernel(funcHandle, uint32_t numBlocks, argsData, size_t argsSize, stream, /):
-    """C: aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize, aclrtStream stream)
+    """C: aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t
+        argsSize, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910, IPV350. Can block or touch a device: releases the GIL. CANN Runtime API, 14
     Kernel loading and execution.
@@ -3220,7 +3251,8 @@ def aclrtLaunchKernel(funcHandle, uint32_t numBlocks, argsData, size_t argsSize,
 
 
 def aclrtMemExportToShareableHandle(handle, unsigned int handleType, uint64_t flags, shareableHandle, /):
-    """C: aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t *shareableHandle)
+    """C: aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t
+        flags, uint64_t *shareableHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -3242,7 +3274,8 @@ def aclrtMemExportToShareableHandle(handle, unsigned int handleType, uint64_t fl
 
 
 def aclrtMemExportToShareableHandleV2(handle, uint64_t flags, unsigned int shareType, shareableHandle, /):
-    """C: aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType shareType, void *shareableHandle)
+    """C: aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType
+        shareType, void *shareableHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -3264,7 +3297,8 @@ def aclrtMemExportToShareableHandleV2(handle, uint64_t flags, unsigned int share
 
 
 def aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, handle, /):
-    """C: aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle)
+    """C: aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle
+        *handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -3283,7 +3317,8 @@ def aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId
 
 
 def aclrtMemImportFromShareableHandleV2(shareableHandle, unsigned int shareType, uint64_t flags, handle, /):
-    """C: aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags, aclrtDrvMemHandle *handle)
+    """C: aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType,
+        uint64_t flags, aclrtDrvMemHandle *handle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -3324,7 +3359,8 @@ def aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, pid, size_t pidNum
 
 
 def aclrtMemSetPidToShareableHandleV2(shareableHandle, unsigned int shareType, pid, size_t pidNum, /):
-    """C: aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t *pid, size_t pidNum)
+    """C: aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t
+        *pid, size_t pidNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04
     Virtual memory management.
@@ -3346,7 +3382,8 @@ def aclrtMemSetPidToShareableHandleV2(shareableHandle, unsigned int shareType, p
 
 
 def aclrtMemGetAllocationGranularity(prop, unsigned int option, granularity, /):
-    """C: aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option, size_t *granularity)
+    """C: aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
+        size_t *granularity)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 11-04 Virtual memory
     management.
@@ -3406,7 +3443,8 @@ def aclrtCmoAsync(src, size_t size, unsigned int cmoType, stream, /):
 
 
 def aclrtGetMemUceInfo(int32_t deviceId, memUceInfoArray, size_t arraySize, retSize, /):
-    """C: aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize)
+    """C: aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t
+        *retSize)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
@@ -3474,7 +3512,8 @@ def aclrtStreamAbort(stream, /):
 
 
 def aclrtBinaryLoadFromFile(binPath, options, binHandle, /):
-    """C: aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
+    """C: aclError aclrtBinaryLoadFromFile(const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle
+        *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -3521,7 +3560,8 @@ def aclrtBinaryGetDevAddress(binHandle, binAddr, binSize, /):
 
 
 def aclrtBinaryGetFunctionByEntry(binHandle, uint64_t funcEntry, funcHandle, /):
-    """C: aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle *funcHandle)
+    """C: aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle
+        *funcHandle)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
@@ -3651,7 +3691,8 @@ def aclrtGetMemcpyDescSize(unsigned int kind, descSize, /):
 
 
 def aclrtSetMemcpyDesc(desc, unsigned int kind, srcAddr, dstAddr, size_t count, config, /):
-    """C: aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count, void *config)
+    """C: aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count, void
+        *config)
 
     Products: 950, A3, A2, 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and
     set.
@@ -3677,7 +3718,8 @@ def aclrtSetMemcpyDesc(desc, unsigned int kind, srcAddr, dstAddr, size_t count, 
 
 def aclrtMemcpyAsyncWithOffset(dst, size_t destMax, size_t dstDataOffset, src, size_t count, size_t srcDataOffset,
     unsigned int kind, stream, /):
-    """C: aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src, size_t count, size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream)
+    """C: aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src, size_t
+        count, size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream)
 
     Products: 950, A3, A2, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and
     set.
@@ -3690,7 +3732,7 @@ def aclrtMemcpyAsyncWithOffset(dst, size_t destMax, size_t dstDataOffset, src, s
     c_stream = address(stream)
     pins.count = 0
     c_dst = pin(&pins, dst, PyBUF_WRITABLE)
-    c_src = pin(&pins, src, PyBUF_SIMPLE)
+    c_src = pin(&pins, src, PyBUF_WRITABLE)
     with nogil:
         result = acl.aclrtMemcpyAsyncWithOffset(<void **>c_dst, destMax, dstDataOffset, <const void **>c_src, count,
             srcDataOffset, <abi.aclrtMemcpyKind>kind, <abi.aclrtStream>c_stream)
@@ -3782,7 +3824,8 @@ def aclrtKernelArgsInit(funcHandle, argsHandle, /):
 
 
 def aclrtKernelArgsInitByUserMem(funcHandle, argsHandle, userHostMem, size_t actualArgsSize, /):
-    """C: aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void *userHostMem, size_t actualArgsSize)
+    """C: aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void
+        *userHostMem, size_t actualArgsSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -3805,7 +3848,8 @@ def aclrtKernelArgsInitByUserMem(funcHandle, argsHandle, userHostMem, size_t act
 
 
 def aclrtKernelArgsAppend(argsHandle, param, size_t paramSize, paramHandle, /):
-    """C: aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle)
+    """C: aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle
+        *paramHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -3849,7 +3893,8 @@ def aclrtKernelArgsAppendPlaceHolder(argsHandle, paramHandle, /):
 
 
 def aclrtKernelArgsGetPlaceHolderBuffer(argsHandle, paramHandle, size_t dataSize, bufferAddr, /):
-    """C: aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize, void **bufferAddr)
+    """C: aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t
+        dataSize, void **bufferAddr)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -3872,7 +3917,8 @@ def aclrtKernelArgsGetPlaceHolderBuffer(argsHandle, paramHandle, size_t dataSize
 
 
 def aclrtKernelArgsParaUpdate(argsHandle, paramHandle, param, size_t paramSize, /):
-    """C: aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param, size_t paramSize)
+    """C: aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param,
+        size_t paramSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -3895,7 +3941,8 @@ def aclrtKernelArgsParaUpdate(argsHandle, paramHandle, param, size_t paramSize, 
 
 
 def aclrtLaunchKernelWithConfig(funcHandle, uint32_t numBlocks, stream, cfg, argsHandle, reserve, /):
-    """C: aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve)
+    """C: aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -3965,7 +4012,8 @@ def aclmdlRITaskSetParams(task, params, /):
 
 
 def aclmdlRIKernelTaskGetAttribute(task, unsigned int attrId, attrValue, /):
-    """C: aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId, aclrtLaunchKernelAttrValue *attrValue)
+    """C: aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
+        aclrtLaunchKernelAttrValue *attrValue)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
@@ -4433,7 +4481,8 @@ def aclrtDeviceGetByPCIBusId(pciBusId, deviceId, /):
 
 
 def aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, uint32_t count, int32_t deviceId, /):
-    """C: aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t deviceId)
+    """C: aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+        const uint32_t count, int32_t deviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
@@ -4454,7 +4503,8 @@ def aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, uint32_t coun
 
 def aclrtDeviceGetP2PAtomicCapabilities(capabilities, operations, uint32_t count, int32_t srcDeviceId, int32_t
     dstDeviceId, /):
-    """C: aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId)
+    """C: aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+        const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 04 Device management.
     """
@@ -4510,7 +4560,8 @@ def aclrtGetPrimaryCtxState(int32_t deviceId, flags, active, /):
 
 
 def aclrtReduceAsync(dst, src, uint64_t count, unsigned int kind, int type, stream, reserve, /):
-    """C: aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind, aclDataType type, aclrtStream stream, void *reserve)
+    """C: aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind, aclDataType type,
+        aclrtStream stream, void *reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 12
     Execution control.
@@ -4802,7 +4853,8 @@ def aclrtActiveStream(activeStream, stream, /):
 
 def aclrtSwitchStream(leftValue, unsigned int cond, rightValue, unsigned int dataType, trueStream, falseStream, stream,
     /):
-    """C: aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType dataType, aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream)
+    """C: aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType
+        dataType, aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream)
 
     Products: 950, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 06 Stream
     management.
@@ -5051,7 +5103,8 @@ def aclrtAllocBuf(buf, size_t size, /):
 
 
 def aclrtBinaryLoadFromData(data, size_t length, options, binHandle, /):
-    """C: aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle)
+    """C: aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
+        aclrtBinHandle *binHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -5075,7 +5128,8 @@ def aclrtBinaryLoadFromData(data, size_t length, options, binHandle, /):
 
 
 def aclrtRegisterCpuFunc(handle, funcName, kernelName, funcHandle, /):
-    """C: aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, const char *funcName, const char *kernelName, aclrtFuncHandle *funcHandle)
+    """C: aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, const char *funcName, const char *kernelName,
+        aclrtFuncHandle *funcHandle)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -5101,7 +5155,8 @@ def aclrtRegisterCpuFunc(handle, funcName, kernelName, funcHandle, /):
 
 
 def aclrtCmoAsyncWithBarrier(src, size_t size, unsigned int cmoType, uint32_t barrierId, stream, /):
-    """C: aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream)
+    """C: aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId,
+        aclrtStream stream)
 
     Products: 310B. Can block or touch a device: releases the GIL. CANN Runtime API, 11-06 CMO memory operation.
     """
@@ -5162,9 +5217,10 @@ def aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, value, /):
 
 def aclrtMemcpyBatch(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, attrsIndexes, size_t numAttrs, failIndex,
     /):
-    """C: aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex)
+    """C: aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
     cdef void *c_dsts
     cdef void *c_destMaxs
@@ -5193,7 +5249,8 @@ def aclrtMemcpyBatch(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, attr
 
 
 def aclrtMemcpyBatchV2(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, attrsIndexes, size_t numAttrs, /):
-    """C: aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs)
+    """C: aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
@@ -5223,9 +5280,10 @@ def aclrtMemcpyBatchV2(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, at
 
 def aclrtMemcpyBatchAsync(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, attrsIndexes, size_t numAttrs,
     failIndex, stream, /):
-    """C: aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream)
+    """C: aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream)
 
-    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
     cdef void *c_dsts
     cdef void *c_destMaxs
@@ -5258,7 +5316,8 @@ def aclrtMemcpyBatchAsync(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs,
 
 def aclrtMemcpyBatchAsyncV2(dsts, destMaxs, srcs, sizes, size_t numBatches, attrs, attrsIndexes, size_t numAttrs,
     stream, /):
-    """C: aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
+    """C: aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
+        aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-03 Memory copy and set.
     """
@@ -6140,7 +6199,8 @@ def aclInitCallbackUnRegister(unsigned int type, cbFunc, /):
 
 
 def aclFinalizeCallbackRegister(unsigned int type, cbFunc, userData, /):
-    """C: aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData)
+    """C: aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void
+        *userData)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 02
     Initialization and deinitialization.
@@ -6179,7 +6239,8 @@ def aclFinalizeCallbackUnRegister(unsigned int type, cbFunc, /):
 
 
 def aclrtCheckMemType(addrList, uint32_t size, uint32_t memType, checkResult, uint32_t reserve, /):
-    """C: aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t reserve)
+    """C: aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t
+        reserve)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 11-01
     Device memory malloc and free.
@@ -6323,7 +6384,8 @@ def aclrtProfTrace(userdata, int32_t length, stream, /):
 
 
 def aclrtLaunchKernelV2(funcHandle, uint32_t numBlocks, argsData, size_t argsSize, cfg, stream, /):
-    """C: aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
+    """C: aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t
+        argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -6350,7 +6412,9 @@ def aclrtLaunchKernelV2(funcHandle, uint32_t numBlocks, argsData, size_t argsSiz
 
 def aclrtLaunchKernelWithHostArgs(funcHandle, uint32_t numBlocks, stream, cfg, hostArgs, size_t argsSize,
     placeHolderArray, size_t placeHolderNum, /):
-    """C: aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
+    """C: aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t
+        placeHolderNum)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -6379,7 +6443,8 @@ def aclrtLaunchKernelWithHostArgs(funcHandle, uint32_t numBlocks, stream, cfg, h
 
 
 def aclrtLaunchKernelWithArgsArray(func, uint32_t numBlocks, stream, cfg, args, /):
-    """C: aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
+    """C: aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream,
+        aclrtLaunchKernelCfg *cfg, void **args)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -6405,7 +6470,8 @@ def aclrtLaunchKernelWithArgsArray(func, uint32_t numBlocks, stream, cfg, args, 
 
 
 def aclrtLaunchSIMTKernelWithArgsArray(func, gridDim, blockDim, size_t dynUbufSize, stream, cfg, args, /):
-    """C: aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
+    """C: aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+        aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
     """
@@ -6435,7 +6501,9 @@ def aclrtLaunchSIMTKernelWithArgsArray(func, gridDim, blockDim, size_t dynUbufSi
 
 def aclrtLaunchSIMTKernelWithHostArgs(func, gridDim, blockDim, size_t dynUbufSize, stream, cfg, hostArgs, size_t
     argsSize, placeHolderArray, size_t placeHolderNum, /):
-    """C: aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
+    """C: aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+        aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo
+        *placeHolderArray, size_t placeHolderNum)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel loading and execution.
     """
@@ -6521,7 +6589,8 @@ def aclrtResetFloatOverflowStatus(stream, /):
 
 
 def aclrtNpuGetFloatOverFlowStatus(outputAddr, uint64_t outputSize, uint32_t checkMode, stream, /):
-    """C: aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream stream)
+    """C: aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream
+        stream)
 
     Products: not documented. Can block or touch a device: releases the GIL.
     """
@@ -6666,7 +6735,8 @@ def aclrtRegDeviceStateCallback(regName, callback, args, /):
 
 
 def aclrtSetDeviceTaskAbortCallback(regName, callback, args, /):
-    """C: aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void *args)
+    """C: aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void
+        *args)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 13 Exception handling.
     """
@@ -6740,7 +6810,8 @@ def aclrtStreamStop(stream, /):
 
 
 def aclrtTaskUpdateAsync(taskStream, uint32_t taskId, info, execStream, /):
-    """C: aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream execStream)
+    """C: aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream
+        execStream)
 
     Products: 950, A3, A2, 310P. Can block or touch a device: releases the GIL. CANN Runtime API, 12 Execution control.
     """
@@ -6859,7 +6930,8 @@ def aclmdlRIAbort(modelRI, /):
 
 
 def aclmdlRICondHandleCreate(modelRI, uint32_t defaultLaunchValue, unsigned int flag, handle, /):
-    """C: aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag, aclmdlRICondHandle *handle)
+    """C: aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag,
+        aclmdlRICondHandle *handle)
 
     Products: 950, A3, A2. Can block or touch a device: releases the GIL. CANN Runtime API, 15 Model running instance
     management.
@@ -6962,7 +7034,8 @@ def aclrtCntNotifyRecord(cntNotify, stream, info, /):
 
 
 def aclrtCntNotifyWaitWithTimeout(cntNotify, stream, info, /):
-    """C: aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyWaitInfo *info)
+    """C: aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyWaitInfo
+        *info)
 
     Products: 950. Can block or touch a device: releases the GIL. CANN Runtime API, 09 CntNotify management.
     """
@@ -7259,7 +7332,8 @@ def aclrtCacheLastTaskExtendInfo(extendInfoPtr, size_t infoSize, /):
 
 
 def aclrtGetFunctionAttribute(funcHandle, unsigned int attrType, attrValue, /):
-    """C: aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue)
+    """C: aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t
+        *attrValue)
 
     Products: 950, A3, A2, 310B, 310P, 910. Never blocks: keeps the GIL. CANN Runtime API, 14 Kernel loading and
     execution.
@@ -7321,7 +7395,8 @@ def aclrtFunctionGetParamCount(func, paramCount, /):
 
 
 def aclrtFunctionGetParamInfo(func, size_t paramIndex, paramOffset, paramSize, /):
-    """C: aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
+    """C: aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t
+        *paramSize)
 
     Products: 950, A3, A2, 310B, 310P, 910. Can block or touch a device: releases the GIL. CANN Runtime API, 14 Kernel
     loading and execution.
@@ -7449,7 +7524,8 @@ def aclrtMemGetAllocationPropertiesFromHandle(handle, prop, /):
 
 
 def aclrtReserveMemAddressNoUCMemory(virPtr, size_t size, size_t alignment, expectPtr, uint64_t flags, /):
-    """C: aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags)
+    """C: aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment, void *expectPtr,
+        uint64_t flags)
 
     Products: A3. Can block or touch a device: releases the GIL. CANN Runtime API, 11-04 Virtual memory management.
     """
@@ -7511,9 +7587,10 @@ def aclrtMemP2PMap(devPtr, size_t size, int32_t dstDevId, uint64_t flags, /):
 
 
 def aclrtMemManagedPrefetchAsync(ptr, size_t size, location, uint32_t flags, stream, /):
-    """C: aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t flags, aclrtStream stream)
+    """C: aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t
+        flags, aclrtStream stream)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
     cdef void *c_ptr
     cdef abi.aclrtMemManagedLocation c_location
@@ -7535,9 +7612,11 @@ def aclrtMemManagedPrefetchAsync(ptr, size_t size, location, uint32_t flags, str
 
 def aclrtMemManagedPrefetchBatchAsync(ptrs, sizes, size_t count, prefetchLocs, prefetchLocIdxs, size_t numPrefetchLocs,
     uint64_t flags, stream, /):
-    """C: aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs, size_t *sizes, size_t count, aclrtMemManagedLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags, aclrtStream stream)
+    """C: aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs, size_t *sizes, size_t count,
+        aclrtMemManagedLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags,
+        aclrtStream stream)
 
-    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 26 Cpp extension APIs.
+    Products: A2. Can block or touch a device: releases the GIL. CANN Runtime API, 11-05 Unified addressing.
     """
     cdef void *c_ptrs
     cdef void *c_sizes
@@ -7548,7 +7627,7 @@ def aclrtMemManagedPrefetchBatchAsync(ptrs, sizes, size_t count, prefetchLocs, p
     cdef Pins pins
     c_stream = address(stream)
     pins.count = 0
-    c_ptrs = pin(&pins, ptrs, PyBUF_SIMPLE)
+    c_ptrs = pin(&pins, ptrs, PyBUF_WRITABLE)
     c_sizes = pin(&pins, sizes, PyBUF_WRITABLE)
     c_prefetchLocs = pin(&pins, prefetchLocs, PyBUF_WRITABLE)
     c_prefetchLocIdxs = pin(&pins, prefetchLocIdxs, PyBUF_WRITABLE)

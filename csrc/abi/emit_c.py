@@ -2,7 +2,8 @@
 
 import re
 
-from interface import (MARK, PRODUCTS_MARK, comment, declare, is_pointer, parameters, pointer_type, prototype, quote, wrap)
+from interface import (MARK, NO_BREAK, PRODUCTS_MARK, comment, declare, is_pointer, parameters, pointer_type, prototype, quote,
+                       wrap)
 
 HEADERS = {
     "acl_base_rt.h": ("Base types of the runtime interface: error codes, handles, data types, data buffers.", []),
@@ -279,7 +280,7 @@ static const SocModel soc_models[] = {{
 
 
 def c_product(product):
-    numbers = ", ".join(f".{key}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{product[key] or 0}" for key in (
+    numbers = ", ".join(f".{key}{NO_BREAK}={NO_BREAK}{product[key] or 0}" for key in (
         "streams", "queue_depth", "persistent_depth", "events", "notifies", "labels", "ticks_per_ms", "default_stream_flags"))
     able = " | ".join(f"SOC_{name}" for name in product["features"]) or "0"
     head = f".key = {quote(product['key'])}, .title = {quote(product['title'])},"

@@ -11,8 +11,8 @@ from interface import MARK, declare, pointer_type, quote, without_top_const
 
 
 def pxd(api):
-    top = hash_comment("The C interface for `cimport`: types, constants, and the table of all functions. Public, for authors of extensions:",
-                       "    from pyacl cimport acl",
+    top = hash_comment("The C interface for `cimport`: types, constants, and the table of all functions. Public, for authors of",
+                       "extensions: `from pyacl cimport acl`.",
                        "Needs pyacl/include (acl/acl.h) and the folder of table.h on the include path, and nothing to link.", MARK)
     plain = [t for t in api.typedefs if t["kind"] != "callback"]
     callbacks = [t for t in api.typedefs if t["kind"] == "callback"]

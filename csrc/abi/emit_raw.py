@@ -2,17 +2,18 @@
 
 import re
 
-from interface import MARK, declare, is_pointer, prototype, without_top_const, wrap
+from interface import MARK, NO_BREAK, declare, is_pointer, prototype, without_top_const, wrap
 
-RAW_ABOUT = """Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, and C's result untouched. An error
-code is returned, not raised; only when there is no runtime, or it lacks the function, NotSupportedError or its like is raised.
+RAW_ABOUT = """Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+
+An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
 - A handle is an int (None is NULL).
-- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes, bytearray, ctypes
-  objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is pinned for the call, not longer:
-  what an asynchronous task reads or writes later has to be kept alive by the caller.
+- A pointer is an int address, None (NULL), or an object with the buffer protocol whose address is passed: bytes,
+  bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
+  pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it alive.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units."""
@@ -95,7 +96,7 @@ cdef void *function_address(object value, str name) except? NULL:
 def raw(api):
     functions = "\n\n\n".join(raw_function(api, function) for function in api.functions)
     helpers = RAW_HELPERS.replace("@@PINS@@", str(most_pins(api)))
-    return f'''# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+    return f'''# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic, autotestdict=False
 """{RAW_ABOUT}
 
 {MARK}
@@ -117,6 +118,11 @@ from pyacl._runtime cimport acl, raise_internal
 
 def most_pins(api):
     return max(sum(raw_kind(api, p["type"]) in ("text", "pointer") for p in f["params"]) for f in api.functions)
+
+
+def is_read_only(pointer):
+    """C promises not to write where the pointer leads. (`const T **` leads to a pointer that may well be written.)"""
+    return pointer.startswith("const ") and pointer.count("*") == 1
 
 
 def raw_kind(api, ctype):
@@ -163,7 +169,7 @@ def raw_steps(api, function):
             arguments.append(f"<{ctype}>{name}" if ctype.startswith("abi.") else name)
             continue
         arguments.append(local if kind in ("value", "text") or ctype == "void *" else f"<{ctype}>{local}")
-        declared.append(f"cdef {ctype} {local}" if kind == "value" else f"cdef {declare('const char *' if kind == 'text' else 'void *', local)}")
+        declared.append(f"cdef {declare({'value': ctype, 'text': 'const char *'}.get(kind, 'void *'), local)}")
         if kind == "value":
             first.append(f'copy_value({name}, &{local}, sizeof({local}), "{name}")')
         elif kind == "handle":
@@ -173,7 +179,7 @@ def raw_steps(api, function):
         elif kind == "text":
             pins.append(f"{local} = pin_text(&pins, {name})")
         else:
-            flags = "PyBUF_SIMPLE" if ctype.startswith("const ") else "PyBUF_WRITABLE"
+            flags = "PyBUF_SIMPLE" if is_read_only(ctype) else "PyBUF_WRITABLE"
             pins.append(f"{local} = pin(&pins, {name}, {flags})")
     return declared, first, pins, arguments
 
@@ -217,7 +223,7 @@ def raw_doc(api, function):
              f"CANN Runtime API, {function['chapter']}." if function["chapter"] else "",
              "Deprecated." if "deprecated" in notes else "", f"Newer than {api.version}." if "newer" in notes else ""]
     text = wrap(" ".join(filter(None, facts)), 4).replace("\n        ", "\n    ")
-    return f'    """C: {prototype(function)}\n\n{text}\n    """'
+    return wrap(f'"""C: {prototype(function)}', 4) + f'\n\n{text}\n    """'
 
 
 def raw_products(api, function):
@@ -227,7 +233,7 @@ def raw_products(api, function):
     return ", ".join(key for key in api.product_keys if support[key]) or "none"
 
 
-PYI_TYPES = {"handle": "Handle", "callback": "Callback", "value": "ReadableBuffer", "text": "Text"}
+PYI_TYPES = {"handle": "_Handle", "callback": "_Callback", "value": "ReadableBuffer", "text": "_Text"}
 
 
 def raw_stub(api):
@@ -241,11 +247,11 @@ from typing import TypeAlias
 
 from _typeshed import ReadableBuffer, WriteableBuffer
 
-Handle: TypeAlias = int | None
-Callback: TypeAlias = int | ReadableBuffer | None
-Text: TypeAlias = int | str | ReadableBuffer | None
-ConstPointer: TypeAlias = int | ReadableBuffer | None
-Pointer: TypeAlias = int | WriteableBuffer | None
+_Handle: TypeAlias = int | None
+_Callback: TypeAlias = int | ReadableBuffer | None
+_Text: TypeAlias = int | str | ReadableBuffer | None
+_ConstPointer: TypeAlias = int | ReadableBuffer | None
+_Pointer: TypeAlias = int | WriteableBuffer | None
 
 {functions}
 '''
@@ -253,14 +259,15 @@ Pointer: TypeAlias = int | WriteableBuffer | None
 
 def pyi_function(api, function):
     listed = [f"{p['name']}: {pyi_type(api, p['type'])}" for p in function["params"]]
-    head = f"def {function['name']}({', '.join([*listed, '/'] if listed else [])}) -> {pyi_returns(function['returns'])}:"
+    returns = f"-> {pyi_returns(function['returns'])}:".replace(" ", NO_BREAK)
+    head = f"def {function['name']}({', '.join([*listed, '/'] if listed else [])}){NO_BREAK}{returns}"
     return f"{wrap(head)}\n{raw_doc(api, function)}"
 
 
 def pyi_type(api, ctype):
     kind = raw_kind(api, ctype)
     if kind == "pointer":
-        return "ConstPointer" if without_top_const(ctype).startswith("const ") else "Pointer"
+        return "_ConstPointer" if is_read_only(ctype) else "_Pointer"
     return PYI_TYPES.get(kind) or pyi_number(raw_scalar(api, ctype))
 
 
