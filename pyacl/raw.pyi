@@ -1,4 +1,4 @@
-"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+"""Every function of the runtime interface, 1:1: C's name, C's parameters in their order, C's result.
 
 An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
@@ -7,7 +7,8 @@ An error code is returned, not raised. Only a missing runtime, or one that lacks
   bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
   pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it
+  alive.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units.

@@ -1,5 +1,6 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic, autotestdict=False
-"""Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: autotestdict=False
+"""Every function of the runtime interface, 1:1: C's name, C's parameters in their order, C's result.
 
 An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
@@ -8,7 +9,8 @@ An error code is returned, not raised. Only a missing runtime, or one that lacks
   bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
   pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it
+  alive.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units.
@@ -42,7 +44,7 @@ cdef inline void unpin(Pins *pins) noexcept:
 
 
 cdef inline bint is_number(object value):
-    # Integers of numpy offer their bytes as a buffer too; what a caller means by one is the number. An array is no number.
+    # Integers of numpy offer their bytes as a buffer too; what a caller means by one is the number. Arrays are none.
     return isinstance(value, int) or (PyIndex_Check(value) and not PySequence_Check(value))
 
 

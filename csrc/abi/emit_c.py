@@ -2,12 +2,26 @@
 
 import re
 
-from interface import (MARK, NO_BREAK, PRODUCTS_MARK, comment, declare, is_pointer, parameters, pointer_type, prototype, quote,
-                       wrap)
+from interface import (
+    MARK,
+    NO_BREAK,
+    PRODUCTS_MARK,
+    comment,
+    declare,
+    is_pointer,
+    parameters,
+    pointer_type,
+    prototype,
+    quote,
+    wrap,
+)
 
 HEADERS = {
     "acl_base_rt.h": ("Base types of the runtime interface: error codes, handles, data types, data buffers.", []),
-    "acl_rt.h": ("The runtime interface: devices, contexts, streams, events, memory, kernels, models.", ["acl_base_rt.h"]),
+    "acl_rt.h": (
+        "The runtime interface: devices, contexts, streams, events, memory, kernels, models.",
+        ["acl_base_rt.h"],
+    ),
     "acl_rt_allocator.h": ("Letting the runtime allocate through the caller's own allocator.", ["acl_base_rt.h"]),
     "acl_rt_memory_soma.h": ("Stream-ordered memory pools.", ["acl_rt.h"]),
 }
@@ -52,7 +66,8 @@ def header(api, name):
     body = "\n\n".join("\n".join(section) for section in sections if section)
     system = "\n".join(f"#include <{known}>" for known in ("stdbool.h", "stddef.h", "stdint.h"))
     own = "".join(f'\n#include "{other}"' for other in includes)
-    return f"""{comment(about, f"Names, values and layouts follow CANN {api.version}; the words in the comments are ours.", MARK)}
+    origin = f"Names, values and layouts follow CANN {api.version}; the words in the comments are ours."
+    return f"""{comment(about, origin, MARK)}
 #ifndef {guard}
 #define {guard}
 
@@ -137,7 +152,8 @@ def c_function(function):
 
 def table(api):
     entries = "\n".join(wrap(f"{pointer_type(f, f['name'])};", 4) for f in api.functions)
-    return f"""{comment("The function table: one pointer per function of the interface, in the order of acl_rt.json.", MARK)}
+    top = comment("The function table: one pointer per function of the interface, in the order of acl_rt.json.", MARK)
+    return f"""{top}
 #ifndef PYACL_TABLE_H
 #define PYACL_TABLE_H
 
@@ -160,12 +176,17 @@ extern const AclAnyFn pyacl_absent_stubs[ACL_FUNCTION_COUNT];
 
 
 def stubs(api):
-    top = comment("What the table holds before a library is loaded (load_*: load, then forward) and where the loaded library lacks a",
-                  "function (absent_*: report the internal code). Knows the table; knows nothing about where libraries are found.", MARK)
+    top = comment(
+        "What the table holds before a library is loaded (load_*: load, then forward) and where the loaded library "
+        "lacks a function (absent_*: report the internal code). Knows nothing about where libraries are found.",
+        MARK,
+    )
     bodies = "\n\n".join(c_load_stub(f) + "\n\n" + c_absent_stub(f, index) for index, f in enumerate(api.functions))
     arrays = [c_array("const char *const pyacl_function_names", [f'"{f["name"]}"' for f in api.functions])]
     for kind in ("load", "absent"):
-        arrays.append(c_array(f"const AclAnyFn pyacl_{kind}_stubs", [f"(AclAnyFn){kind}_{f['name']}" for f in api.functions]))
+        arrays.append(
+            c_array(f"const AclAnyFn pyacl_{kind}_stubs", [f"(AclAnyFn){kind}_{f['name']}" for f in api.functions])
+        )
     return f"""{top}
 #include <stdarg.h>
 #include <stdio.h>
@@ -198,9 +219,15 @@ def c_load_stub(function):
 
 def c_variadic_body(function, names):
     """A variadic call can't be forwarded, so the text is made here and passed on as a plain string."""
-    return ["char text[1024];", "va_list list;",
-            f"va_start(list, {names[-1]});", f"(void)vsnprintf(text, sizeof(text), {names[-1]}, list);", "va_end(list);",
-            "pyacl_load();", f"pyacl_table->{function['name']}({', '.join(names[:-1])}, \"%s\", text);"]
+    return [
+        "char text[1024];",
+        "va_list list;",
+        f"va_start(list, {names[-1]});",
+        f"(void)vsnprintf(text, sizeof(text), {names[-1]}, list);",
+        "va_end(list);",
+        "pyacl_load();",
+        f'pyacl_table->{function["name"]}({", ".join(names[:-1])}, "%s", text);',
+    ]
 
 
 def c_unused(function):
@@ -224,15 +251,23 @@ def c_absent_stub(function, index):
 
 
 def fallback(api):
-    top = comment("A weak definition of every function, so that the library has every symbol from the first day. A real definition in",
-                  "another file of this folder wins at link time; what stays here reports 'not supported', never a silent success.", MARK)
-    return top + """
+    top = comment(
+        "A weak definition of every function, so that the library has every symbol. A real definition in another file "
+        "of this folder wins at link time; what stays here reports 'not supported', never a silent success.",
+        MARK,
+    )
+    return (
+        top
+        + """
 #include "acl/acl.h"
 #include "engine/error.h"
 
 #define FALLBACK ACL_FUNC_VISIBILITY __attribute__((weak))
 
-""" + "\n\n".join(map(c_fallback, api.functions)) + "\n"
+"""
+        + "\n\n".join(map(c_fallback, api.functions))
+        + "\n"
+    )
 
 
 def c_fallback(function):
@@ -247,7 +282,9 @@ def c_fallback(function):
 
 def features(api):
     known = api.products["features"]
-    defines = "\n".join(f"#define SOC_{f['name']} (UINT64_C(1) << {bit}) /* {f['meaning']} */" for bit, f in enumerate(known))
+    defines = "\n".join(
+        f"#define SOC_{f['name']} (UINT64_C(1) << {bit}) /* {f['meaning']} */" for bit, f in enumerate(known)
+    )
     return f"""{comment("What a product can do, one bit per feature.", PRODUCTS_MARK)}
 #ifndef EMU_SOC_FEATURES_H
 #define EMU_SOC_FEATURES_H
@@ -263,8 +300,11 @@ def features(api):
 
 
 def profiles(api):
-    top = comment("The products and the SoC models the emulator can play. The structs are declared in soc.h.",
-                  "A number that is 0 does not exist on that product or is not known.", PRODUCTS_MARK)
+    top = comment(
+        "The products and the SoC models the emulator can play. The structs are declared in soc.h.",
+        "A number that is 0 does not exist on that product or is not known.",
+        PRODUCTS_MARK,
+    )
     products = api.products["products"]
     models = [model for model in api.products["models"] if model["product"]]
     index = {product["key"]: number for number, product in enumerate(products)}
@@ -280,18 +320,33 @@ static const SocModel soc_models[] = {{
 
 
 def c_product(product):
-    numbers = ", ".join(f".{key}{NO_BREAK}={NO_BREAK}{product[key] or 0}" for key in (
-        "streams", "queue_depth", "persistent_depth", "events", "notifies", "labels", "ticks_per_ms", "default_stream_flags"))
+    numbers = ", ".join(
+        f".{key}{NO_BREAK}={NO_BREAK}{product[key] or 0}"
+        for key in (
+            "streams",
+            "queue_depth",
+            "persistent_depth",
+            "events",
+            "notifies",
+            "labels",
+            "ticks_per_ms",
+            "default_stream_flags",
+        )
+    )
     able = " | ".join(f"SOC_{name}" for name in product["features"]) or "0"
     head = f".key = {quote(product['key'])}, .title = {quote(product['title'])},"
     return f"    {{{head}\n" + wrap(f"{numbers},", 5) + "\n" + wrap(f".features = {able}}},", 5)
 
 
 def c_model(model, product):
-    numbers = ", ".join(f".{key} = {model[key] or 0}" for key in ("arch", "ai_cores", "cube_cores", "vector_cores", "ai_cpus"))
+    numbers = ", ".join(
+        f".{key} = {model[key] or 0}" for key in ("arch", "ai_cores", "cube_cores", "vector_cores", "ai_cpus")
+    )
     sizes = ", ".join(f".{key} = UINT64_C({model[key] or 0})" for key in ("hbm_bytes", "l2_bytes"))
-    return (f"    {{.name = {quote(model['name'])}, .product = {product}, .short_name = {quote(model['short_name'])},\n"
-            f"     {numbers},\n     {sizes}}},")
+    return (
+        f"    {{.name = {quote(model['name'])}, .product = {product}, .short_name = {quote(model['short_name'])},\n"
+        f"     {numbers},\n     {sizes}}},"
+    )
 
 
 def error_names(api):
@@ -306,9 +361,16 @@ def error_names(api):
 
 
 def test_abi(api):
-    top = comment("Compares the headers with the data, assertion by assertion, as C11 and as C++. Nothing is linked: the functions are",
-                  "only looked at. Prints how many assertions held.", MARK)
-    checks = [line for source in (abi_macros, abi_errors, abi_typedefs, abi_enums, abi_structs, abi_functions) for line in source(api)]
+    top = comment(
+        "Compares the headers with the data, assertion by assertion, as C11 and as C++. Nothing is linked: the "
+        "functions are only looked at. Prints how many assertions held.",
+        MARK,
+    )
+    checks = [
+        line
+        for source in (abi_macros, abi_errors, abi_typedefs, abi_enums, abi_structs, abi_functions)
+        for line in source(api)
+    ]
     constants = [e for e in api.errors if e["form"] == "const"]
     runtime = "\n".join(f"    failures += {e['name']} != {e['code']};" for e in constants)
     return f"""{top}
@@ -318,9 +380,11 @@ def test_abi(api):
 
 #ifdef __cplusplus
 #include <type_traits>
+#define ALIGN_OF(type) alignof(type)
 #define CHECK(condition) static_assert(condition, #condition)
 #define CHECK_TYPE(expression, ...) static_assert(std::is_same<decltype(expression), __VA_ARGS__>::value, #expression)
 #else
+#define ALIGN_OF(type) _Alignof(type)
 #define CHECK(condition) _Static_assert(condition, #condition)
 #define CHECK_TYPE(expression, ...) _Static_assert(_Generic((expression), __VA_ARGS__: 1, default: 0), #expression)
 #endif
@@ -369,9 +433,8 @@ def abi_structs(api):
         if struct["opaque"]:
             yield f"CHECK(sizeof({name} *) == sizeof(void *));"
             continue
-        alignof = f"offsetof(struct {{ char before; {name} at; }}, at)"
         yield f"CHECK(sizeof({name}) == {struct['size']});"
-        yield f"#ifndef __cplusplus\nCHECK({alignof} == {struct['align']});\n#else\nCHECK(alignof({name}) == {struct['align']});\n#endif"
+        yield f"CHECK(ALIGN_OF({name}) == {struct['align']});"
         yield from abi_fields(name, struct["fields"])
 
 

@@ -11,9 +11,12 @@ from interface import MARK, declare, pointer_type, quote, without_top_const
 
 
 def pxd(api):
-    top = hash_comment("The C interface for `cimport`: types, constants, and the table of all functions. Public, for authors of",
-                       "extensions: `from pyacl cimport acl`.",
-                       "Needs pyacl/include (acl/acl.h) and the folder of table.h on the include path, and nothing to link.", MARK)
+    top = hash_comment(
+        "The C interface for `cimport`: types, constants, and the table of all functions. Public, for authors of",
+        "extensions: `from pyacl cimport acl`.",
+        "Needs pyacl/include (acl/acl.h) and the folder of table.h on the include path, and nothing to link.",
+        MARK,
+    )
     plain = [t for t in api.typedefs if t["kind"] != "callback"]
     callbacks = [t for t in api.typedefs if t["kind"] == "callback"]
     constants = [m["name"] for m in api.macros] + [e["name"] for e in api.errors]
@@ -51,7 +54,7 @@ def pxd_enum(enum):
 
 
 def pxd_struct(struct):
-    """Cython has no inline members: an unnamed one lends its fields to the struct, a named one becomes a type of its own first."""
+    """Cython has no inline members: an unnamed one lends its fields to the struct, a named one is a type before it."""
     lines, before = [], ""
     for field in struct.get("fields", []):
         if "fields" not in field:
@@ -81,7 +84,11 @@ def pxd_function(function):
 # ---------------------------------------------------------------------------------------------------------------------
 # Python enums
 
-CLASS_NAMES = {"aclrtMemType": "PhysicalMemType", "aclrtMemPgType": "PhysicalPageType", "aclCANNPackageName": "CannPackageName"}
+CLASS_NAMES = {
+    "aclrtMemType": "PhysicalMemType",
+    "aclrtMemPgType": "PhysicalPageType",
+    "aclCANNPackageName": "CannPackageName",
+}
 
 # Where the shared beginning of an enum's C names is not what a reader wants cut off.
 CUTS = {
@@ -155,7 +162,9 @@ def py_enum(enum):
     cuts = CUTS.get(enum["name"]) or (shared_start(names),)
     name = CLASS_NAMES.get(enum["name"]) or re.sub(r"^acl(rt|mdlRI)?", "", enum["name"])
     base = "IntFlag" if is_bit_set(enum) else "IntEnum"
-    return name, py_class(name, base, f"C: ``{enum['name']}``.", [(n, cut(n, cuts), v["value"]) for n, v in zip(names, enum["values"])])
+    return name, py_class(
+        name, base, f"C: ``{enum['name']}``.", [(v["name"], cut(v["name"], cuts), v["value"]) for v in enum["values"]]
+    )
 
 
 def py_macro_enum(api, name, base, start, but):
@@ -173,7 +182,7 @@ def is_bit_set(enum):
 
 def shared_start(names):
     start = os.path.commonprefix(names)
-    return start[:start.rfind("_") + 1]
+    return start[: start.rfind("_") + 1]
 
 
 def cut(name, cuts):

@@ -4,7 +4,7 @@ import re
 
 from interface import MARK, NO_BREAK, declare, is_pointer, prototype, without_top_const, wrap
 
-RAW_ABOUT = """Every function of the runtime interface, 1:1, under its own name: C's parameters in C's order, C's result untouched.
+RAW_ABOUT = """Every function of the runtime interface, 1:1: C's name, C's parameters in their order, C's result.
 
 An error code is returned, not raised. Only a missing runtime, or one that lacks the function, raises.
 
@@ -13,12 +13,13 @@ An error code is returned, not raised. Only a missing runtime, or one that lacks
   bytearray, ctypes objects, numpy arrays. Where C may write through the pointer the buffer has to be writable. It is
   pinned for the call, not longer: what a task reads or writes later has to be kept alive by the caller.
 - A `const char *` also takes str (passed as UTF-8).
-- A callback is an int address, None, or a ctypes function object (its buffer holds the address), kept alive by the caller.
+- A callback is an int address, None, or a ctypes function object (its buffer holds the address). The caller keeps it
+  alive.
 - A struct passed by value is a buffer of exactly that size; it is copied.
 - `const char *` results come back as bytes or None, pointer results as int (0 is NULL).
 - Calls that can block release the GIL, the others keep it; each docstring says which. Timeouts are in C's own units."""
 
-RAW_HELPERS = '''cdef extern from "Python.h":
+RAW_HELPERS = """cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
     bint PyIndex_Check(object value)
 
@@ -36,7 +37,7 @@ cdef inline void unpin(Pins *pins) noexcept:
 
 
 cdef inline bint is_number(object value):
-    # Integers of numpy offer their bytes as a buffer too; what a caller means by one is the number. An array is no number.
+    # Integers of numpy offer their bytes as a buffer too; what a caller means by one is the number. Arrays are none.
     return isinstance(value, int) or (PyIndex_Check(value) and not PySequence_Check(value))
 
 
@@ -90,13 +91,14 @@ cdef void *function_address(object value, str name) except? NULL:
     if value is None or is_number(value):
         return address(value)
     copy_value(value, &function, sizeof(function), name)
-    return function'''
+    return function"""
 
 
 def raw(api):
     functions = "\n\n\n".join(raw_function(api, function) for function in api.functions)
     helpers = RAW_HELPERS.replace("@@PINS@@", str(most_pins(api)))
-    return f'''# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic, autotestdict=False
+    return f'''# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: autotestdict=False
 """{RAW_ABOUT}
 
 {MARK}
@@ -219,9 +221,14 @@ def raw_doc(api, function):
     gil = "Can block or touch a device: releases the GIL." if function["blocks"] else "Never blocks: keeps the GIL."
     units = [f"{p['name']}: {p['unit']}." for p in function["params"] if "unit" in p]
     notes = [word for word in ("deprecated", "newer") if function.get(word)]
-    facts = [f"Products: {raw_products(api, function)}.", gil, *units,
-             f"CANN Runtime API, {function['chapter']}." if function["chapter"] else "",
-             "Deprecated." if "deprecated" in notes else "", f"Newer than {api.version}." if "newer" in notes else ""]
+    facts = [
+        f"Products: {raw_products(api, function)}.",
+        gil,
+        *units,
+        f"CANN Runtime API, {function['chapter']}." if function["chapter"] else "",
+        "Deprecated." if "deprecated" in notes else "",
+        f"Newer than {api.version}." if "newer" in notes else "",
+    ]
     text = wrap(" ".join(filter(None, facts)), 4).replace("\n        ", "\n    ")
     return wrap(f'"""C: {prototype(function)}', 4) + f'\n\n{text}\n    """'
 

@@ -3,8 +3,8 @@
     python csrc/abi/generate.py           write the files
     python csrc/abi/generate.py --check   write nothing; list the files that differ and exit with 1
 
-One function per output, listed in OUTPUTS. Standard library only. Knows nothing about the emulator or the Python classes beyond the names
-they agreed on.
+One function per output, listed in OUTPUTS. Standard library only. Knows nothing about the emulator or the Python
+classes beyond the names they agreed on.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The interface as data, with the few look-ups and spellings that all emitters share: declarations, prototypes, comments, wrapping."""
+"""The interface as data, with the few look-ups and spellings that all emitters share."""
 
 import json
 import re
@@ -65,12 +65,19 @@ def pointer_type(function, name, spec=None):
 
 
 def wrap(line, indent=0):
-    return textwrap.fill(line, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
-                         break_long_words=False, break_on_hyphens=False).replace(NO_BREAK, " ")
+    return textwrap.fill(
+        line,
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).replace(NO_BREAK, " ")
 
 
-def comment(*lines):
-    return "/*\n" + "\n".join(f" * {line}".rstrip() for line in lines) + "\n */"
+def comment(*paragraphs):
+    lines = [line for text in paragraphs for line in textwrap.wrap(text, WIDTH - 3)]
+    return "/*\n" + "\n".join(f" * {line}" for line in lines) + "\n */"
 
 
 def quote(text):

@@ -9,9 +9,11 @@
 
 #ifdef __cplusplus
 #include <type_traits>
+#define ALIGN_OF(type) alignof(type)
 #define CHECK(condition) static_assert(condition, #condition)
 #define CHECK_TYPE(expression, ...) static_assert(std::is_same<decltype(expression), __VA_ARGS__>::value, #expression)
 #else
+#define ALIGN_OF(type) _Alignof(type)
 #define CHECK(condition) _Static_assert(condition, #condition)
 #define CHECK_TYPE(expression, ...) _Static_assert(_Generic((expression), __VA_ARGS__: 1, default: 0), #expression)
 #endif
@@ -849,65 +851,37 @@ CHECK(ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT == 7);
 CHECK(ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH == 8);
 CHECK(sizeof(aclDataBuffer *) == sizeof(void *));
 CHECK(sizeof(aclrtMemManagedLocation) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemManagedLocation at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMemManagedLocation) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMemManagedLocation) == 4);
 CHECK_FIELD(aclrtMemManagedLocation, type, 0, 4);
 CHECK_FIELD(aclrtMemManagedLocation, id, 4, 4);
 CHECK(sizeof(aclrtMallocAttrValue) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMallocAttrValue at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMallocAttrValue) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMallocAttrValue) == 4);
 CHECK_FIELD(aclrtMallocAttrValue, moduleId, 0, 2);
 CHECK_FIELD(aclrtMallocAttrValue, deviceId, 0, 4);
 CHECK_FIELD(aclrtMallocAttrValue, vaFlag, 0, 4);
 CHECK_FIELD(aclrtMallocAttrValue, rsv, 0, 8);
 CHECK(sizeof(aclrtMallocAttribute) == 12);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMallocAttribute at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMallocAttribute) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMallocAttribute) == 4);
 CHECK_FIELD(aclrtMallocAttribute, attr, 0, 4);
 CHECK_FIELD(aclrtMallocAttribute, value, 4, 8);
 CHECK(sizeof(aclrtMallocConfig) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMallocConfig at; }, at) == 8);
-#else
-CHECK(alignof(aclrtMallocConfig) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtMallocConfig) == 8);
 CHECK_FIELD(aclrtMallocConfig, attrs, 0, 8);
 CHECK_FIELD(aclrtMallocConfig, numAttrs, 8, 8);
 CHECK(sizeof(aclrtServerPid) == 24);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtServerPid at; }, at) == 8);
-#else
-CHECK(alignof(aclrtServerPid) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtServerPid) == 8);
 CHECK_FIELD(aclrtServerPid, sdid, 0, 4);
 CHECK_FIELD(aclrtServerPid, pid, 8, 8);
 CHECK_FIELD(aclrtServerPid, num, 16, 8);
 CHECK(sizeof(aclrtStreamConfigHandle) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtStreamConfigHandle at; }, at) == 8);
-#else
-CHECK(alignof(aclrtStreamConfigHandle) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtStreamConfigHandle) == 8);
 CHECK_FIELD(aclrtStreamConfigHandle, workptr, 0, 8);
 CHECK_FIELD(aclrtStreamConfigHandle, workSize, 8, 8);
 CHECK_FIELD(aclrtStreamConfigHandle, flag, 16, 8);
 CHECK_FIELD(aclrtStreamConfigHandle, priority, 24, 4);
 CHECK(sizeof(aclrtUtilizationExtendInfo *) == sizeof(void *));
 CHECK(sizeof(aclrtUtilizationInfo) == 24);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtUtilizationInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtUtilizationInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtUtilizationInfo) == 8);
 CHECK_FIELD(aclrtUtilizationInfo, cubeUtilization, 0, 4);
 CHECK_FIELD(aclrtUtilizationInfo, vectorUtilization, 4, 4);
 CHECK_FIELD(aclrtUtilizationInfo, aicpuUtilization, 8, 4);
@@ -916,135 +890,75 @@ CHECK_FIELD(aclrtUtilizationInfo, utilizationExtend, 16, 8);
 CHECK(sizeof(aclrtGroupInfo *) == sizeof(void *));
 CHECK(sizeof(aclrtExceptionInfo *) == sizeof(void *));
 CHECK(sizeof(aclrtMemLocation) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemLocation at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMemLocation) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMemLocation) == 4);
 CHECK_FIELD(aclrtMemLocation, id, 0, 4);
 CHECK_FIELD(aclrtMemLocation, type, 4, 4);
 CHECK(sizeof(aclrtPtrAttributes) == 28);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtPtrAttributes at; }, at) == 4);
-#else
-CHECK(alignof(aclrtPtrAttributes) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtPtrAttributes) == 4);
 CHECK_FIELD(aclrtPtrAttributes, location, 0, 8);
 CHECK_FIELD(aclrtPtrAttributes, pageSize, 8, 4);
 CHECK_FIELD(aclrtPtrAttributes, rsv, 12, 16);
 CHECK(sizeof(aclrtMemUsageInfo) == 112);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemUsageInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtMemUsageInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtMemUsageInfo) == 8);
 CHECK_FIELD(aclrtMemUsageInfo, name, 0, 32);
 CHECK_FIELD(aclrtMemUsageInfo, curMemSize, 32, 8);
 CHECK_FIELD(aclrtMemUsageInfo, memPeakSize, 40, 8);
 CHECK_FIELD(aclrtMemUsageInfo, reserved, 48, 64);
 CHECK(sizeof(aclrtMemFabricHandle) == 128);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemFabricHandle at; }, at) == 1);
-#else
-CHECK(alignof(aclrtMemFabricHandle) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtMemFabricHandle) == 1);
 CHECK_FIELD(aclrtMemFabricHandle, data, 0, 128);
 CHECK(sizeof(aclrtPhysicalMemProp) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtPhysicalMemProp at; }, at) == 8);
-#else
-CHECK(alignof(aclrtPhysicalMemProp) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtPhysicalMemProp) == 8);
 CHECK_FIELD(aclrtPhysicalMemProp, handleType, 0, 4);
 CHECK_FIELD(aclrtPhysicalMemProp, allocationType, 4, 4);
 CHECK_FIELD(aclrtPhysicalMemProp, memAttr, 8, 4);
 CHECK_FIELD(aclrtPhysicalMemProp, location, 12, 8);
 CHECK_FIELD(aclrtPhysicalMemProp, reserve, 24, 8);
 CHECK(sizeof(aclrtMemUceInfo) == 128);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemUceInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtMemUceInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtMemUceInfo) == 8);
 CHECK_FIELD(aclrtMemUceInfo, addr, 0, 8);
 CHECK_FIELD(aclrtMemUceInfo, len, 8, 8);
 CHECK_FIELD(aclrtMemUceInfo, reserved, 16, 112);
 CHECK(sizeof(aclrtMemUceInfoArray) == 2568);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemUceInfoArray at; }, at) == 8);
-#else
-CHECK(alignof(aclrtMemUceInfoArray) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtMemUceInfoArray) == 8);
 CHECK_FIELD(aclrtMemUceInfoArray, arraySize, 0, 8);
 CHECK_FIELD(aclrtMemUceInfoArray, memUceInfoArray, 8, 2560);
 CHECK(sizeof(aclrtErrorInfoDetail) == 2568);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtErrorInfoDetail at; }, at) == 8);
-#else
-CHECK(alignof(aclrtErrorInfoDetail) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtErrorInfoDetail) == 8);
 CHECK_FIELD(aclrtErrorInfoDetail, uceInfo, 0, 2568);
 CHECK_FIELD(aclrtErrorInfoDetail, aicoreErrType, 0, 4);
 CHECK(sizeof(aclrtErrorInfo) == 2576);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtErrorInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtErrorInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtErrorInfo) == 8);
 CHECK_FIELD(aclrtErrorInfo, tryRepair, 0, 1);
 CHECK_FIELD(aclrtErrorInfo, hasDetail, 1, 1);
 CHECK_FIELD(aclrtErrorInfo, reserved, 2, 2);
 CHECK_FIELD(aclrtErrorInfo, errorType, 4, 4);
 CHECK_FIELD(aclrtErrorInfo, detail, 8, 2568);
 CHECK(sizeof(aclrtBinaryLoadOptionValue) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtBinaryLoadOptionValue at; }, at) == 4);
-#else
-CHECK(alignof(aclrtBinaryLoadOptionValue) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtBinaryLoadOptionValue) == 4);
 CHECK_FIELD(aclrtBinaryLoadOptionValue, isLazyLoad, 0, 4);
 CHECK_FIELD(aclrtBinaryLoadOptionValue, magic, 0, 4);
 CHECK_FIELD(aclrtBinaryLoadOptionValue, cpuKernelMode, 0, 4);
 CHECK_FIELD(aclrtBinaryLoadOptionValue, rsv, 0, 16);
 CHECK(sizeof(aclrtBinaryLoadOption) == 20);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtBinaryLoadOption at; }, at) == 4);
-#else
-CHECK(alignof(aclrtBinaryLoadOption) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtBinaryLoadOption) == 4);
 CHECK_FIELD(aclrtBinaryLoadOption, type, 0, 4);
 CHECK_FIELD(aclrtBinaryLoadOption, value, 4, 16);
 CHECK(sizeof(aclrtBinaryLoadOptions) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtBinaryLoadOptions at; }, at) == 8);
-#else
-CHECK(alignof(aclrtBinaryLoadOptions) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtBinaryLoadOptions) == 8);
 CHECK_FIELD(aclrtBinaryLoadOptions, options, 0, 8);
 CHECK_FIELD(aclrtBinaryLoadOptions, numOpt, 8, 8);
 CHECK(sizeof(dim3) == 12);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; dim3 at; }, at) == 4);
-#else
-CHECK(alignof(dim3) == 4);
-#endif
+CHECK(ALIGN_OF(dim3) == 4);
 CHECK_FIELD(dim3, x, 0, 4);
 CHECK_FIELD(dim3, y, 4, 4);
 CHECK_FIELD(dim3, z, 8, 4);
 CHECK(sizeof(aclrtTimeoutUs) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtTimeoutUs at; }, at) == 4);
-#else
-CHECK(alignof(aclrtTimeoutUs) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtTimeoutUs) == 4);
 CHECK_FIELD(aclrtTimeoutUs, timeoutLow, 0, 4);
 CHECK_FIELD(aclrtTimeoutUs, timeoutHigh, 4, 4);
 CHECK(sizeof(aclrtLaunchKernelAttrValue) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtLaunchKernelAttrValue at; }, at) == 4);
-#else
-CHECK(alignof(aclrtLaunchKernelAttrValue) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtLaunchKernelAttrValue) == 4);
 CHECK_FIELD(aclrtLaunchKernelAttrValue, schemMode, 0, 1);
 CHECK_FIELD(aclrtLaunchKernelAttrValue, localMemorySize, 0, 4);
 CHECK_FIELD(aclrtLaunchKernelAttrValue, dynUBufSize, 0, 4);
@@ -1057,27 +971,15 @@ CHECK_FIELD(aclrtLaunchKernelAttrValue, timeoutUs, 0, 8);
 CHECK_FIELD(aclrtLaunchKernelAttrValue, enableProfiling, 0, 1);
 CHECK_FIELD(aclrtLaunchKernelAttrValue, rsv, 0, 16);
 CHECK(sizeof(aclrtLaunchKernelAttr) == 20);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtLaunchKernelAttr at; }, at) == 4);
-#else
-CHECK(alignof(aclrtLaunchKernelAttr) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtLaunchKernelAttr) == 4);
 CHECK_FIELD(aclrtLaunchKernelAttr, id, 0, 4);
 CHECK_FIELD(aclrtLaunchKernelAttr, value, 4, 16);
 CHECK(sizeof(aclrtLaunchKernelCfg) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtLaunchKernelCfg at; }, at) == 8);
-#else
-CHECK(alignof(aclrtLaunchKernelCfg) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtLaunchKernelCfg) == 8);
 CHECK_FIELD(aclrtLaunchKernelCfg, attrs, 0, 8);
 CHECK_FIELD(aclrtLaunchKernelCfg, numAttrs, 8, 8);
 CHECK(sizeof(aclrtStreamAttrValue) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtStreamAttrValue at; }, at) == 8);
-#else
-CHECK(alignof(aclrtStreamAttrValue) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtStreamAttrValue) == 8);
 CHECK_FIELD(aclrtStreamAttrValue, failureMode, 0, 8);
 CHECK_FIELD(aclrtStreamAttrValue, overflowSwitch, 0, 4);
 CHECK_FIELD(aclrtStreamAttrValue, userCustomTag, 0, 4);
@@ -1086,11 +988,7 @@ CHECK_FIELD(aclrtStreamAttrValue, streamPriority, 0, 4);
 CHECK_FIELD(aclrtStreamAttrValue, launchBlockingMode, 0, 4);
 CHECK_FIELD(aclrtStreamAttrValue, reserve, 0, 16);
 CHECK(sizeof(aclmdlRIKernelTaskParams) == 88);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIKernelTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIKernelTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIKernelTaskParams) == 8);
 CHECK_FIELD(aclmdlRIKernelTaskParams, funcHandle, 0, 8);
 CHECK_FIELD(aclmdlRIKernelTaskParams, cfg, 8, 8);
 CHECK_FIELD(aclmdlRIKernelTaskParams, args, 16, 8);
@@ -1099,55 +997,31 @@ CHECK_FIELD(aclmdlRIKernelTaskParams, argsSize, 32, 8);
 CHECK_FIELD(aclmdlRIKernelTaskParams, numBlocks, 40, 4);
 CHECK_FIELD(aclmdlRIKernelTaskParams, rsv, 44, 40);
 CHECK(sizeof(aclmdlRIEventRecordTaskParams) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIEventRecordTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIEventRecordTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIEventRecordTaskParams) == 8);
 CHECK_FIELD(aclmdlRIEventRecordTaskParams, event, 0, 8);
 CHECK_FIELD(aclmdlRIEventRecordTaskParams, eventFlag, 8, 4);
 CHECK_FIELD(aclmdlRIEventRecordTaskParams, recordFlag, 12, 4);
 CHECK(sizeof(aclmdlRIEventWaitTaskParams) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIEventWaitTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIEventWaitTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIEventWaitTaskParams) == 8);
 CHECK_FIELD(aclmdlRIEventWaitTaskParams, event, 0, 8);
 CHECK_FIELD(aclmdlRIEventWaitTaskParams, eventFlag, 8, 4);
 CHECK_FIELD(aclmdlRIEventWaitTaskParams, waitFlag, 12, 4);
 CHECK(sizeof(aclmdlRIEventResetTaskParams) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIEventResetTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIEventResetTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIEventResetTaskParams) == 8);
 CHECK_FIELD(aclmdlRIEventResetTaskParams, event, 0, 8);
 CHECK_FIELD(aclmdlRIEventResetTaskParams, eventFlag, 8, 4);
 CHECK_FIELD(aclmdlRIEventResetTaskParams, resetFlag, 12, 4);
 CHECK(sizeof(aclmdlRIValueWriteTaskParams) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIValueWriteTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIValueWriteTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIValueWriteTaskParams) == 8);
 CHECK_FIELD(aclmdlRIValueWriteTaskParams, devAddr, 0, 8);
 CHECK_FIELD(aclmdlRIValueWriteTaskParams, value, 8, 8);
 CHECK(sizeof(aclmdlRIValueWaitTaskParams) == 24);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRIValueWaitTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRIValueWaitTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRIValueWaitTaskParams) == 8);
 CHECK_FIELD(aclmdlRIValueWaitTaskParams, devAddr, 0, 8);
 CHECK_FIELD(aclmdlRIValueWaitTaskParams, value, 8, 8);
 CHECK_FIELD(aclmdlRIValueWaitTaskParams, flag, 16, 4);
 CHECK(sizeof(aclmdlRITaskParams) == 200);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRITaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRITaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRITaskParams) == 8);
 CHECK_FIELD(aclmdlRITaskParams, type, 0, 4);
 CHECK_FIELD(aclmdlRITaskParams, rsv0, 4, 12);
 CHECK_FIELD(aclmdlRITaskParams, taskGrp, 16, 8);
@@ -1162,88 +1036,48 @@ CHECK_FIELD(aclmdlRITaskParams, eventResetTaskParams, 72, 16);
 CHECK_FIELD(aclmdlRITaskParams, valueWriteTaskParams, 72, 16);
 CHECK_FIELD(aclmdlRITaskParams, valueWaitTaskParams, 72, 24);
 CHECK(sizeof(aclrtBarrierCmoInfo) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtBarrierCmoInfo at; }, at) == 4);
-#else
-CHECK(alignof(aclrtBarrierCmoInfo) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtBarrierCmoInfo) == 4);
 CHECK_FIELD(aclrtBarrierCmoInfo, cmoType, 0, 4);
 CHECK_FIELD(aclrtBarrierCmoInfo, barrierId, 4, 4);
 CHECK(sizeof(aclrtBarrierTaskInfo) == 56);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtBarrierTaskInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtBarrierTaskInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtBarrierTaskInfo) == 8);
 CHECK_FIELD(aclrtBarrierTaskInfo, barrierNum, 0, 8);
 CHECK_FIELD(aclrtBarrierTaskInfo, cmoInfo, 8, 48);
 CHECK(sizeof(aclrtMemcpyBatchAttr) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemcpyBatchAttr at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMemcpyBatchAttr) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMemcpyBatchAttr) == 4);
 CHECK_FIELD(aclrtMemcpyBatchAttr, dstLoc, 0, 8);
 CHECK_FIELD(aclrtMemcpyBatchAttr, srcLoc, 8, 8);
 CHECK_FIELD(aclrtMemcpyBatchAttr, rsv, 16, 16);
 CHECK(sizeof(aclrtPlaceHolderInfo) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtPlaceHolderInfo at; }, at) == 4);
-#else
-CHECK(alignof(aclrtPlaceHolderInfo) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtPlaceHolderInfo) == 4);
 CHECK_FIELD(aclrtPlaceHolderInfo, addrOffset, 0, 4);
 CHECK_FIELD(aclrtPlaceHolderInfo, dataOffset, 4, 4);
 CHECK(sizeof(aclrtRandomParaInfo) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtRandomParaInfo at; }, at) == 1);
-#else
-CHECK(alignof(aclrtRandomParaInfo) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtRandomParaInfo) == 1);
 CHECK_FIELD(aclrtRandomParaInfo, isAddr, 0, 1);
 CHECK_FIELD(aclrtRandomParaInfo, valueOrAddr, 1, 8);
 CHECK_FIELD(aclrtRandomParaInfo, size, 9, 1);
 CHECK_FIELD(aclrtRandomParaInfo, rsv, 10, 6);
 CHECK(sizeof(aclrtDropoutBitmaskInfo) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtDropoutBitmaskInfo at; }, at) == 1);
-#else
-CHECK(alignof(aclrtDropoutBitmaskInfo) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtDropoutBitmaskInfo) == 1);
 CHECK_FIELD(aclrtDropoutBitmaskInfo, dropoutRation, 0, 16);
 CHECK(sizeof(aclrtUniformDisInfo) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtUniformDisInfo at; }, at) == 1);
-#else
-CHECK(alignof(aclrtUniformDisInfo) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtUniformDisInfo) == 1);
 CHECK_FIELD(aclrtUniformDisInfo, min, 0, 16);
 CHECK_FIELD(aclrtUniformDisInfo, max, 16, 16);
 CHECK(sizeof(aclrtNormalDisInfo) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtNormalDisInfo at; }, at) == 1);
-#else
-CHECK(alignof(aclrtNormalDisInfo) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtNormalDisInfo) == 1);
 CHECK_FIELD(aclrtNormalDisInfo, mean, 0, 16);
 CHECK_FIELD(aclrtNormalDisInfo, stddev, 16, 16);
 CHECK(sizeof(aclrtRandomNumFuncParaInfo) == 36);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtRandomNumFuncParaInfo at; }, at) == 4);
-#else
-CHECK(alignof(aclrtRandomNumFuncParaInfo) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtRandomNumFuncParaInfo) == 4);
 CHECK_FIELD(aclrtRandomNumFuncParaInfo, funcType, 0, 4);
 CHECK_FIELD(aclrtRandomNumFuncParaInfo, paramInfo, 4, 32);
 CHECK_FIELD(aclrtRandomNumFuncParaInfo, paramInfo.dropoutBitmaskInfo, 4, 16);
 CHECK_FIELD(aclrtRandomNumFuncParaInfo, paramInfo.uniformDisInfo, 4, 32);
 CHECK_FIELD(aclrtRandomNumFuncParaInfo, paramInfo.normalDisInfo, 4, 32);
 CHECK(sizeof(aclrtRandomNumTaskInfo) == 104);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtRandomNumTaskInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtRandomNumTaskInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtRandomNumTaskInfo) == 8);
 CHECK_FIELD(aclrtRandomNumTaskInfo, dataType, 0, 4);
 CHECK_FIELD(aclrtRandomNumTaskInfo, randomNumFuncParaInfo, 4, 36);
 CHECK_FIELD(aclrtRandomNumTaskInfo, randomParaAddr, 40, 8);
@@ -1253,97 +1087,53 @@ CHECK_FIELD(aclrtRandomNumTaskInfo, randomSeed, 64, 16);
 CHECK_FIELD(aclrtRandomNumTaskInfo, randomNum, 80, 16);
 CHECK_FIELD(aclrtRandomNumTaskInfo, rsv, 96, 8);
 CHECK(sizeof(aclrtRandomTaskUpdateAttr) == 32);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtRandomTaskUpdateAttr at; }, at) == 8);
-#else
-CHECK(alignof(aclrtRandomTaskUpdateAttr) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtRandomTaskUpdateAttr) == 8);
 CHECK_FIELD(aclrtRandomTaskUpdateAttr, srcAddr, 0, 8);
 CHECK_FIELD(aclrtRandomTaskUpdateAttr, size, 8, 8);
 CHECK_FIELD(aclrtRandomTaskUpdateAttr, rsv, 16, 16);
 CHECK(sizeof(aclrtAicAivTaskUpdateAttr) == 40);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtAicAivTaskUpdateAttr at; }, at) == 8);
-#else
-CHECK(alignof(aclrtAicAivTaskUpdateAttr) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtAicAivTaskUpdateAttr) == 8);
 CHECK_FIELD(aclrtAicAivTaskUpdateAttr, binHandle, 0, 8);
 CHECK_FIELD(aclrtAicAivTaskUpdateAttr, funcEntryAddr, 8, 8);
 CHECK_FIELD(aclrtAicAivTaskUpdateAttr, blockDimAddr, 16, 8);
 CHECK_FIELD(aclrtAicAivTaskUpdateAttr, rsv, 24, 16);
 CHECK(sizeof(aclrtUpdateTaskAttrVal) == 40);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtUpdateTaskAttrVal at; }, at) == 8);
-#else
-CHECK(alignof(aclrtUpdateTaskAttrVal) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtUpdateTaskAttrVal) == 8);
 CHECK_FIELD(aclrtUpdateTaskAttrVal, randomTaskAttr, 0, 32);
 CHECK_FIELD(aclrtUpdateTaskAttrVal, aicAivTaskAttr, 0, 40);
 CHECK(sizeof(aclrtTaskUpdateInfo) == 48);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtTaskUpdateInfo at; }, at) == 8);
-#else
-CHECK(alignof(aclrtTaskUpdateInfo) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtTaskUpdateInfo) == 8);
 CHECK_FIELD(aclrtTaskUpdateInfo, id, 0, 4);
 CHECK_FIELD(aclrtTaskUpdateInfo, val, 8, 40);
 CHECK(sizeof(aclrtSnapShotBackupArgs) == 64);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtSnapShotBackupArgs at; }, at) == 4);
-#else
-CHECK(alignof(aclrtSnapShotBackupArgs) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtSnapShotBackupArgs) == 4);
 CHECK_FIELD(aclrtSnapShotBackupArgs, backupFlags, 0, 4);
 CHECK_FIELD(aclrtSnapShotBackupArgs, reserved, 4, 60);
 CHECK(sizeof(aclrtSnapShotRestoreArgs) == 64);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtSnapShotRestoreArgs at; }, at) == 4);
-#else
-CHECK(alignof(aclrtSnapShotRestoreArgs) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtSnapShotRestoreArgs) == 4);
 CHECK_FIELD(aclrtSnapShotRestoreArgs, restoreFlags, 0, 4);
 CHECK_FIELD(aclrtSnapShotRestoreArgs, reserved, 4, 60);
 CHECK(sizeof(aclrtUuid) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtUuid at; }, at) == 1);
-#else
-CHECK(alignof(aclrtUuid) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtUuid) == 1);
 CHECK_FIELD(aclrtUuid, bytes, 0, 16);
 CHECK(sizeof(aclrtCntNotifyRecordInfo) == 8);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtCntNotifyRecordInfo at; }, at) == 4);
-#else
-CHECK(alignof(aclrtCntNotifyRecordInfo) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtCntNotifyRecordInfo) == 4);
 CHECK_FIELD(aclrtCntNotifyRecordInfo, mode, 0, 4);
 CHECK_FIELD(aclrtCntNotifyRecordInfo, value, 4, 4);
 CHECK(sizeof(aclrtCntNotifyWaitInfo) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtCntNotifyWaitInfo at; }, at) == 4);
-#else
-CHECK(alignof(aclrtCntNotifyWaitInfo) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtCntNotifyWaitInfo) == 4);
 CHECK_FIELD(aclrtCntNotifyWaitInfo, mode, 0, 4);
 CHECK_FIELD(aclrtCntNotifyWaitInfo, value, 4, 4);
 CHECK_FIELD(aclrtCntNotifyWaitInfo, timeout, 8, 4);
 CHECK_FIELD(aclrtCntNotifyWaitInfo, isClear, 12, 1);
 CHECK_FIELD(aclrtCntNotifyWaitInfo, rsv, 13, 3);
 CHECK(sizeof(aclrtMemAccessDesc) == 24);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemAccessDesc at; }, at) == 4);
-#else
-CHECK(alignof(aclrtMemAccessDesc) == 4);
-#endif
+CHECK(ALIGN_OF(aclrtMemAccessDesc) == 4);
 CHECK_FIELD(aclrtMemAccessDesc, flags, 0, 4);
 CHECK_FIELD(aclrtMemAccessDesc, location, 4, 8);
 CHECK_FIELD(aclrtMemAccessDesc, rsv, 12, 12);
 CHECK(sizeof(aclCANNPackageVersion) == 512);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclCANNPackageVersion at; }, at) == 1);
-#else
-CHECK(alignof(aclCANNPackageVersion) == 1);
-#endif
+CHECK(ALIGN_OF(aclCANNPackageVersion) == 1);
 CHECK_FIELD(aclCANNPackageVersion, version, 0, 128);
 CHECK_FIELD(aclCANNPackageVersion, majorVersion, 128, 64);
 CHECK_FIELD(aclCANNPackageVersion, minorVersion, 192, 64);
@@ -1351,38 +1141,22 @@ CHECK_FIELD(aclCANNPackageVersion, releaseVersion, 256, 64);
 CHECK_FIELD(aclCANNPackageVersion, patchVersion, 320, 64);
 CHECK_FIELD(aclCANNPackageVersion, reserved, 384, 128);
 CHECK(sizeof(aclrtIpcEventHandle) == 64);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtIpcEventHandle at; }, at) == 1);
-#else
-CHECK(alignof(aclrtIpcEventHandle) == 1);
-#endif
+CHECK(ALIGN_OF(aclrtIpcEventHandle) == 1);
 CHECK_FIELD(aclrtIpcEventHandle, reserved, 0, 64);
 CHECK(sizeof(struct MemAttrMapping) == 16);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; struct MemAttrMapping at; }, at) == 4);
-#else
-CHECK(alignof(struct MemAttrMapping) == 4);
-#endif
+CHECK(ALIGN_OF(struct MemAttrMapping) == 4);
 CHECK_FIELD(struct MemAttrMapping, pgType, 0, 4);
 CHECK_FIELD(struct MemAttrMapping, memType, 4, 4);
 CHECK_FIELD(struct MemAttrMapping, isHostAlloc, 8, 1);
 CHECK_FIELD(struct MemAttrMapping, memAttr, 12, 4);
 CHECK(sizeof(aclmdlRICondTaskParams) == 24);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclmdlRICondTaskParams at; }, at) == 8);
-#else
-CHECK(alignof(aclmdlRICondTaskParams) == 8);
-#endif
+CHECK(ALIGN_OF(aclmdlRICondTaskParams) == 8);
 CHECK_FIELD(aclmdlRICondTaskParams, handle, 0, 8);
 CHECK_FIELD(aclmdlRICondTaskParams, type, 8, 4);
 CHECK_FIELD(aclmdlRICondTaskParams, size, 12, 4);
 CHECK_FIELD(aclmdlRICondTaskParams, modelRIArray, 16, 8);
 CHECK(sizeof(aclrtMemPoolProps) == 56);
-#ifndef __cplusplus
-CHECK(offsetof(struct { char before; aclrtMemPoolProps at; }, at) == 8);
-#else
-CHECK(alignof(aclrtMemPoolProps) == 8);
-#endif
+CHECK(ALIGN_OF(aclrtMemPoolProps) == 8);
 CHECK_FIELD(aclrtMemPoolProps, allocType, 0, 4);
 CHECK_FIELD(aclrtMemPoolProps, handleType, 4, 4);
 CHECK_FIELD(aclrtMemPoolProps, location, 8, 8);
