@@ -1,0 +1,48 @@
+/* Memory as the device sees it: which addresses are device memory, which host memory is pinned, and how much is in
+ * use. Device memory is ordinary memory of the process, accounted against the product's size. */
+#ifndef EMU_MEMORY_H
+#define EMU_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl.h"
+
+typedef enum MemoryKind {
+    MEMORY_PAGEABLE,   /* anything the runtime did not hand out */
+    MEMORY_DEVICE,
+    MEMORY_HOST,       /* pinned, from aclrtMallocHost */
+    MEMORY_REGISTERED, /* the program's own, pinned by aclrtHostRegister */
+} MemoryKind;
+
+typedef struct Allocation {
+    uintptr_t base;
+    size_t bytes, accounted;
+    MemoryKind kind;
+    int32_t device;
+} Allocation;
+
+typedef struct MemoryUsage {
+    uint64_t device_count, device_bytes, host_count, host_bytes;
+} MemoryUsage;
+
+aclError memory_allocate(MemoryKind kind, int32_t device, size_t bytes, size_t accounted, void **address,
+                         const char *api);
+/* Frees memory from memory_allocate of either kind (the real runtime takes both in aclrtFree): else 107000. */
+aclError memory_free(void *address, bool host_only, const char *api);
+void memory_free_device(int32_t device);
+
+bool memory_register(void *address, size_t bytes, int32_t device);
+bool memory_unregister(void *address);
+
+/* The allocation that `address` lies in. False for pageable memory. */
+bool memory_find(const void *address, Allocation *allocation);
+static inline MemoryKind memory_kind(const void *address) {
+    Allocation allocation;
+    return memory_find(address, &allocation) ? allocation.kind : MEMORY_PAGEABLE;
+}
+uint64_t memory_in_use(int32_t device);
+MemoryUsage memory_usage(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* A task: one step of work in a stream's queue. What kinds there are is known by their TaskOps tables alone: the
+ * queue, the scheduler and the models handle every kind alike. */
+#ifndef EMU_TASK_H
+#define EMU_TASK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct Stream;
+struct Task;
+struct Record;
+struct Event;
+struct Function;
+struct pyaclBlock;
+
+/* run() answers 0, a device error, or TASK_PARKED: it has registered the stream with what it waits for, will be
+ * called again after stream_unpark, and has changed nothing that a second call would do twice. */
+#define TASK_PARKED (-1)
+
+typedef enum DropReason {
+    DROP_ABORT,  /* the stream was aborted: the task never happens */
+    DROP_FAILURE /* an earlier task failed in STOP mode: event records fire, so that nobody waits for ever */
+} DropReason;
+
+typedef struct TaskOps {
+    const char *name;
+    int32_t (*run)(struct Stream *stream, struct Task *task);
+    /* Optional. Called instead of (another) run; false = cannot be dropped yet, stream_unpark will follow. */
+    bool (*drop)(struct Stream *stream, struct Task *task, DropReason reason);
+    /* Optional. Gives back what the task holds. Called once, after run or drop. */
+    void (*release)(struct Task *task);
+} TaskOps;
+
+enum { TASK_INLINE_ARGS = 136 };
+
+typedef struct KernelTask {
+    struct Function *function;
+    int32_t (*entry)(const void *args, const struct pyaclBlock *block);
+    void *heap_args;    /* arguments too large for inline_args, or NULL */
+    const void *device_args; /* arguments in device memory, read when the kernel runs, or NULL */
+    uint32_t args_size, blocks;
+} KernelTask;
+
+typedef struct CopyTask {
+    void *destination;
+    const void *source;
+    size_t bytes;
+    void *staged; /* source bytes taken at the call, or NULL */
+} CopyTask;
+
+typedef struct FillTask {
+    void *destination;
+    size_t count;
+    uint32_t value, width; /* width in bytes: 1 or 4 */
+} FillTask;
+
+typedef struct EventTask {
+    struct Event *event;
+    struct Record *record;
+    uint64_t timeout_ns; /* 0 = for ever */
+    bool external;
+} EventTask;
+
+typedef struct HostTask {
+    void (*function)(void *);
+    void *argument;
+    struct Stream *stream;
+    struct Task *next;
+    int state; /* HostState, guarded by the host thread's lock */
+    bool blocking;
+} HostTask;
+
+typedef struct Task {
+    const TaskOps *ops;
+    uint32_t id, thread_id;
+    _Atomic(int32_t) cancelled; /* an abort asks the running kernel to return */
+    union {
+        KernelTask kernel;
+        CopyTask copy;
+        FillTask fill;
+        EventTask event;
+        HostTask host;
+    } as;
+    _Alignas(8) unsigned char inline_args[TASK_INLINE_ARGS];
+} Task;
+
+#endif
