@@ -168,15 +168,16 @@ static bool keep_after(Stream *stream, int resting) {
     return move_state(stream, STREAM_IDLE, STREAM_RUNNING);
 }
 
-/* A task within a few microseconds? Polling now spares its submitter the price of a wake-up. */
+/* A task within a few microseconds? Polling now spares its submitter the price of a wake-up. The pause comes first:
+ * a submitter that keeps up then finds its cache lines where it left them for several tasks on end. */
 static bool linger(Stream *stream) {
     if (cpus == 1) { return false; }
     int pauses = (stream->flags & ACL_STREAM_FAST_SYNC) != 0 ? LINGER_PAUSES / 4 : LINGER_PAUSES;
     for (int poll = 0; poll < LINGER_POLLS; poll++) {
+        for (int i = 0; i < pauses; i++) { cpu_relax(); }
         if (!stream_is_done(stream)) { return true; }
         if (atomic_load_explicit(&stream->attention, memory_order_relaxed) != 0) { return false; }
         if (atomic_load_explicit(&queue.count, memory_order_relaxed) != 0) { return false; }
-        for (int i = 0; i < pauses; i++) { cpu_relax(); }
     }
     return false;
 }
@@ -209,9 +210,11 @@ static int32_t run_task(Stream *stream, Task *task) {
 /* Runs a stream that this thread owns until it rests, or `target` is reached, or others should have their turn. */
 static void run_stream(Stream *stream, uint64_t target, bool may_linger) {
     int budget = RUN_BUDGET;
+    uint64_t known_tail = 0; /* looked up only when reached: the submitter is busy on its cache line */
     for (;;) {
         uint64_t position = atomic_load_explicit(&stream->done, memory_order_relaxed);
-        if (position == atomic_load(&stream->tail)) {
+        if (position >= known_tail) { known_tail = atomic_load(&stream->tail); }
+        if (position == known_tail) {
             if (may_linger && linger(stream)) { continue; }
             if (keep_after(stream, STREAM_IDLE)) { continue; }
             return;

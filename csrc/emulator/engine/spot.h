@@ -1,4 +1,4 @@
-/* A spot where host threads wait for something that device workers change, and the pause of a short poll.
+/* A spot where host threads wait for something that device workers change, and two hints to the processor.
  * The changer writes its news, then calls spot_notify: it costs one load while nobody waits. */
 #ifndef EMU_SPOT_H
 #define EMU_SPOT_H
@@ -34,6 +34,14 @@ static inline void cpu_relax(void) {
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
+#endif
+}
+
+static inline void prefetch_for_writing(void *address) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(char *)address)); /* gcc emits it only for newer -march */
+#else
+    __builtin_prefetch(address, 1);
 #endif
 }
 

@@ -21,6 +21,9 @@ enum {
     MAX_DEVICES = 64,
     FAST_SYNC_POLLS = 20000, /* looks before a FAST_SYNC wait sleeps after all */
     POLLS_PER_YIELD = 64,
+    SLOTS_AHEAD = 4,
+    RINGS_KEPT = 32,
+    RING_BYTES = STREAM_RING_SLOTS * sizeof(Task),
     ROOM_POLLS = 200,        /* looks at a full queue before the submitter sleeps */
 };
 
@@ -130,22 +133,53 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     stream->model = NULL;
 }
 
-static bool make_ring(Stream *stream, bool touch) {
-    int how = MAP_PRIVATE | MAP_ANONYMOUS | (touch ? MAP_POPULATE : 0);
-    void *ring = mmap(NULL, STREAM_RING_SLOTS * sizeof(Task), PROT_READ | PROT_WRITE, how, -1, 0);
+/* Rings that FAST_LAUNCH streams left behind: their pages are there already, so the next such stream is made quickly. */
+static struct {
+    pthread_mutex_t lock;
+    Task *rings[RINGS_KEPT];
+    uint32_t count;
+} ring_store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static Task *take_stored_ring(void) {
+    pthread_mutex_lock(&ring_store.lock);
+    Task *ring = ring_store.count == 0 ? NULL : ring_store.rings[--ring_store.count];
+    pthread_mutex_unlock(&ring_store.lock);
+    return ring;
+}
+
+static bool store_ring(Task *ring) {
+    pthread_mutex_lock(&ring_store.lock);
+    bool stored = ring_store.count < RINGS_KEPT;
+    if (stored) { ring_store.rings[ring_store.count++] = ring; }
+    pthread_mutex_unlock(&ring_store.lock);
+    return stored;
+}
+
+/* FAST_LAUNCH pays for the queue's pages here, at creation; other streams at their first launches. */
+static bool make_ring(Stream *stream) {
+    bool fast = (stream->flags & ACL_STREAM_FAST_LAUNCH) != 0;
+    stream->ring = fast ? take_stored_ring() : NULL;
+    if (stream->ring != NULL) { return true; }
+    int how = MAP_PRIVATE | MAP_ANONYMOUS | (fast ? MAP_POPULATE : 0);
+    void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, how, -1, 0);
     if (ring == MAP_FAILED) { return false; }
     stream->ring = ring;
     return true;
 }
 
-/* FAST_LAUNCH pays for the ring and its pages now; other streams pay at their first launches. */
+static void free_ring(Stream *stream) {
+    bool fast = (stream->flags & ACL_STREAM_FAST_LAUNCH) != 0;
+    if (stream->ring != NULL && !(fast && store_ring(stream->ring))) { munmap(stream->ring, RING_BYTES); }
+    stream->ring = NULL;
+}
+
 static Stream *make_stream(Context *context, uint32_t priority, uint32_t flags) {
     int fresh;
     Stream *stream = pool_take(&streams, &fresh);
     if (stream == NULL) { return NULL; }
     if (fresh) { prepare_once(stream); }
     reset_state(stream, context, priority, flags);
-    bool ready = (flags & ACL_STREAM_FAST_LAUNCH) == 0 || make_ring(stream, true);
+    bool ready = (flags & ACL_STREAM_FAST_LAUNCH) == 0 || make_ring(stream);
     stream->handle = ready ? handle_new(KIND_STREAM, stream) : NULL;
     if (stream->handle != NULL) { return stream; }
     pool_give(&streams, stream);
@@ -214,8 +248,7 @@ void stream_destroy(Stream *stream, bool force) {
     delist(stream);
     counters_add_stream(atomic_load(&stream->done) - stream->done_at_creation);
     drop_kept(stream);
-    if (stream->ring != NULL) { munmap(stream->ring, STREAM_RING_SLOTS * sizeof(Task)); }
-    stream->ring = NULL;
+    free_ring(stream);
     if (counted) { atomic_fetch_sub(&stream->context->device->streams, 1); }
     pool_give(&streams, stream);
 }
@@ -298,13 +331,13 @@ static aclError begin_kept(Stream *stream, const char *api, Task **task) {
         stream->kept = kept;
         stream->kept_room = room;
     }
-    *task = calloc(1, sizeof(**task));
+    *task = aligned_alloc(TASK_ALIGNMENT, sizeof(**task));
     if (*task == NULL) { return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for a task"); }
     return ACL_SUCCESS;
 }
 
 static aclError begin_queued(Stream *stream, const char *api, Task **task) {
-    if (stream->ring == NULL && !make_ring(stream, false)) {
+    if (stream->ring == NULL && !make_ring(stream)) {
         return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for the stream's queue");
     }
     uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_relaxed);
@@ -332,6 +365,12 @@ aclError stream_begin(Stream *stream, const char *api, const TaskOps *ops, Task 
     return ACL_SUCCESS;
 }
 
+/* Slots come round again from the runner's cache: asking for one a few launches ahead hides the way back. */
+static inline void prefetch_slot(Stream *stream, uint64_t position) {
+    char *slot = (char *)stream_slot(stream, position);
+    for (size_t line = 0; line < 2; line++) { prefetch_for_writing(slot + line * TASK_ALIGNMENT); }
+}
+
 void stream_commit(Stream *stream, Task *task) {
     uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_relaxed);
     task->thread_id = emu_thread_id();
@@ -344,6 +383,7 @@ void stream_commit(Stream *stream, Task *task) {
     }
     task->id = (uint32_t)tail;
     emu_thread.last_task_id = task->id;
+    prefetch_slot(stream, tail + SLOTS_AHEAD);
     /* Publishes the slot. Sequentially consistent against the runner that goes idle: see scheduler.c. */
     atomic_store(&stream->tail, tail + 1);
     pthread_mutex_unlock(&stream->submit);

@@ -33,7 +33,7 @@ typedef struct TaskOps {
     void (*release)(struct Task *task);
 } TaskOps;
 
-enum { TASK_INLINE_ARGS = 136 };
+enum { TASK_INLINE_ARGS = 128, TASK_ALIGNMENT = 64 };
 
 typedef struct KernelTask {
     struct Function *function;
@@ -72,8 +72,10 @@ typedef struct HostTask {
     bool blocking;
 } HostTask;
 
+/* The head fills one cache line and 16 arguments two more: what a launch writes and a worker reads is what it costs
+ * to move lines between their cores. */
 typedef struct Task {
-    const TaskOps *ops;
+    _Alignas(TASK_ALIGNMENT) const TaskOps *ops;
     uint32_t id, thread_id;
     _Atomic(int32_t) cancelled; /* an abort asks the running kernel to return */
     union {
@@ -83,7 +85,9 @@ typedef struct Task {
         EventTask event;
         HostTask host;
     } as;
-    _Alignas(8) unsigned char inline_args[TASK_INLINE_ARGS];
+    _Alignas(TASK_ALIGNMENT) unsigned char inline_args[TASK_INLINE_ARGS];
 } Task;
+
+_Static_assert(sizeof(Task) == TASK_ALIGNMENT + TASK_INLINE_ARGS, "the head of a task is one cache line");
 
 #endif
