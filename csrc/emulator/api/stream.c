@@ -50,7 +50,7 @@ aclError aclrtDestroyStream(aclrtStream stream) {
 
 aclError aclrtDestroyStreamForce(aclrtStream stream) {
     ENTER();
-    return destroy(stream, true, __func__);
+    return destroy(stream, soc_has(SOC_FORCE_DESTROY), __func__); /* elsewhere it waits like aclrtDestroyStream */
 }
 
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount) {

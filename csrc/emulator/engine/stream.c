@@ -242,7 +242,7 @@ void stream_destroy(Stream *stream, bool force) {
     bool counted = stream != stream->context->internal_stream;
     handle_drop(stream->handle);
     atomic_fetch_or(&stream->attention, ATTENTION_CLOSING);
-    if (force && soc_has(SOC_FORCE_DESTROY)) { drop_queued(stream); }
+    if (force) { drop_queued(stream); }
     stream_wait_at_rest(stream);
     while (atomic_load(&stream->state) != STREAM_IDLE) { sched_yield(); } /* its runner is letting go */
     delist(stream);
