@@ -1,0 +1,203 @@
+"""The four ways to make one call, with the same operands: a C loop, pyacl's classes, ctypes and cffi."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import cffi
+
+import pyacl
+from pyacl.cli._cloops import CLoops
+
+NAMES = ("C", "pyacl", "ctypes", "cffi")
+KERNEL = "noop"
+ARGUMENTS = (1, 2, 3, 4)
+SPEC = "u64 u64 u64 u64"
+
+CFFI_DECLARATIONS = """
+    int aclrtCreateStreamWithConfig(void **stream, uint32_t priority, uint32_t flag);
+    int aclrtDestroyStream(void *stream);
+    int aclrtSynchronizeStream(void *stream);
+    int aclrtStreamQuery(void *stream, int *status);
+    int aclrtRecordEvent(void *event, void *stream);
+    int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *stream, void *cfg, void *args,
+                                      size_t size, void *placeholders, size_t count);
+"""
+
+
+class Caller:
+    """Calls by name on one stream; `function` gives a callable without parameters."""
+
+    times_itself = False
+
+    def __init__(self, stream: pyacl.Stream) -> None:
+        self.stream = stream
+        self.functions: dict[str, Callable[[], object]] = {}
+
+    def function(self, name: str) -> Callable[[], object]:
+        return self.functions[name]
+
+    def batch(self, launches: int) -> float:
+        """ns for that many launches and the wait for the last of them."""
+        launch, synchronize = self.functions["launch"], self.functions["synchronize"]
+        start = time.perf_counter_ns()
+        for _ in range(launches):
+            launch()
+        synchronize()
+        return time.perf_counter_ns() - start
+
+    def drain(self) -> None:
+        self.stream.synchronize()
+
+
+class CCaller(Caller):
+    times_itself = True
+
+    def __init__(self, stream: pyacl.Stream, event: pyacl.Event, kernel: pyacl.Kernel, flags: int) -> None:
+        super().__init__(stream)
+        self.loops = CLoops(stream.handle, event.handle, kernel.handle, flags, len(ARGUMENTS))
+
+    def time(self, name: str, calls: int) -> float:
+        return getattr(self.loops, name)(calls)
+
+    def batch(self, launches: int) -> float:
+        return self.loops.launch(launches) + self.loops.synchronize(1)
+
+
+class PyaclCaller(Caller):
+    def __init__(self, stream: pyacl.Stream, event: pyacl.Event, kernel: pyacl.Kernel, flags: int) -> None:
+        super().__init__(stream)
+        plan = kernel.bind(SPEC, blocks=1, stream=stream)
+
+        def create_destroy() -> None:
+            pyacl.Stream(flags).close()
+
+        def create_launch_destroy() -> None:
+            with pyacl.Stream(flags) as new:
+                kernel.bind(SPEC, blocks=1, stream=new)(*ARGUMENTS)
+                new.synchronize()
+
+        def launch_synchronize() -> None:
+            plan(1, 2, 3, 4)
+            stream.synchronize()
+
+        self.functions = {
+            "create_destroy": create_destroy,
+            "create_launch_destroy": create_launch_destroy,
+            "launch": partial(plan, *ARGUMENTS),
+            "query": stream.query,
+            "record": partial(event.record, stream),
+            "synchronize": stream.synchronize,
+            "launch_synchronize": launch_synchronize,
+        }
+
+
+class ForeignCaller(Caller):
+    """ctypes or cffi over the library itself: what a program without pyacl would write.
+
+    Parameters
+    ----------
+    lib
+        The library with callable functions.
+    new_handle, new_status, new_args
+        Make an out-parameter for a handle, one for a status, and the packed arguments.
+    """
+
+    def __init__(self, stream, event, kernel, flags, lib, pointer, new_handle, new_status, new_args) -> None:
+        super().__init__(stream)
+        handle, function = pointer(stream.handle), pointer(kernel.handle)
+        packed = new_args(ARGUMENTS)
+        size = 8 * len(ARGUMENTS)
+        none = pointer(0)
+
+        def launch_on(target: object) -> None:
+            lib.aclrtLaunchKernelWithHostArgs(function, 1, target, none, packed, size, none, 0)
+
+        def create_destroy() -> None:
+            out, read = new_handle()
+            lib.aclrtCreateStreamWithConfig(out, 0, flags)
+            lib.aclrtDestroyStream(read())
+
+        def create_launch_destroy() -> None:
+            out, read = new_handle()
+            lib.aclrtCreateStreamWithConfig(out, 0, flags)
+            launch_on(read())
+            lib.aclrtSynchronizeStream(read())
+            lib.aclrtDestroyStream(read())
+
+        def launch_synchronize() -> None:
+            lib.aclrtLaunchKernelWithHostArgs(function, 1, handle, none, packed, size, none, 0)
+            lib.aclrtSynchronizeStream(handle)
+
+        self.functions = {
+            "create_destroy": create_destroy,
+            "create_launch_destroy": create_launch_destroy,
+            "launch": partial(lib.aclrtLaunchKernelWithHostArgs, function, 1, handle, none, packed, size, none, 0),
+            "query": partial(lib.aclrtStreamQuery, handle, new_status()),
+            "record": partial(lib.aclrtRecordEvent, pointer(event.handle), handle),
+            "synchronize": partial(lib.aclrtSynchronizeStream, handle),
+            "launch_synchronize": launch_synchronize,
+        }
+
+
+def make_ctypes_caller(stream, event, kernel, flags) -> ForeignCaller:
+    lib = ctypes.CDLL(str(pyacl.runtime.path))
+    pointer, u32, size = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_size_t
+    lib.aclrtCreateStreamWithConfig.argtypes = (pointer, u32, u32)
+    lib.aclrtDestroyStream.argtypes = lib.aclrtSynchronizeStream.argtypes = (pointer,)
+    lib.aclrtStreamQuery.argtypes = lib.aclrtRecordEvent.argtypes = (pointer, pointer)
+    lib.aclrtLaunchKernelWithHostArgs.argtypes = (pointer, u32, pointer, pointer, pointer, size, pointer, size)
+
+    def new_handle():
+        handle = pointer()
+        return ctypes.byref(handle), lambda: handle
+
+    return ForeignCaller(
+        stream, event, kernel, flags, lib, pointer, new_handle,
+        new_status=lambda: ctypes.byref(ctypes.c_int()),
+        new_args=lambda values: (ctypes.c_uint64 * len(values))(*values),
+    )  # fmt: skip
+
+
+def make_cffi_caller(stream, event, kernel, flags) -> ForeignCaller:
+    ffi = cffi.FFI()
+    ffi.cdef(CFFI_DECLARATIONS)
+    lib = ffi.dlopen(str(pyacl.runtime.path))
+
+    def new_handle():
+        handle = ffi.new("void **")
+        return handle, lambda: handle[0]
+
+    return ForeignCaller(
+        stream, event, kernel, flags, lib, partial(ffi.cast, "void *"), new_handle,
+        new_status=lambda: ffi.new("int *"),
+        new_args=lambda values: ffi.new("uint64_t[]", values),
+    )  # fmt: skip
+
+
+MAKERS = {"C": CCaller, "pyacl": PyaclCaller, "ctypes": make_ctypes_caller, "cffi": make_cffi_caller}
+
+
+class Bench:
+    """Device 0 and the empty kernel, for as long as the benchmark runs."""
+
+    def __enter__(self) -> Bench:
+        self.device = pyacl.Device(0)
+        self.binary = pyacl.Binary(pyacl.sample_kernels())
+        self.kernel = self.binary.kernel(KERNEL)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.binary.close()
+        self.device.close()
+
+    @contextmanager
+    def on_stream(self, flags: int) -> Iterator[dict[str, Caller]]:
+        """One stream with these flags, and every caller on it."""
+        with pyacl.Stream(flags) as stream, pyacl.Event() as event:
+            yield {name: make(stream, event, self.kernel, flags) for name, make in MAKERS.items()}
+            stream.synchronize()
