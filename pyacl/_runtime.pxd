@@ -18,8 +18,8 @@ cdef inline int check(aclError code, const char *call) except -1 nogil:
         return raise_error(code, call)
 
 
-# Changes with every fork: an object whose number differs was made in another process.
-cdef unsigned int process_generation() noexcept nogil
+# Changes with every fork: an object that carries another number was made in another process.
+cdef unsigned int fork_generation
 
 # Loads the runtime if that has not happened, and calls aclInit once.
 cdef int ensure_initialized() except -1

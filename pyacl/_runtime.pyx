@@ -158,12 +158,8 @@ cdef void on_loaded() noexcept with gil:
 cdef bint initialized = False      # aclInit has been seen to
 cdef bint ours = False             # and it was we who did it
 cdef bint finalizing = False
-cdef unsigned int generation = 1
+fork_generation = 1
 cdef pthread_t main_thread = 0
-
-
-cdef unsigned int process_generation() noexcept nogil:
-    return generation
 
 
 cdef bint is_finalizing() noexcept nogil:
@@ -175,8 +171,8 @@ cdef bint on_main_thread() noexcept nogil:
 
 
 cdef void after_fork_in_child() noexcept nogil:
-    global generation
-    generation += 1
+    global fork_generation
+    fork_generation += 1
 
 
 cdef object initializing = threading.Lock()
@@ -211,7 +207,7 @@ def register(thing):
 
 def _shut_down():
     global finalizing
-    if generation != 1:  # a forked child: nothing here is its own
+    if fork_generation != 1:  # a forked child: nothing here is its own
         finalizing = True
         return
     for thing in sorted(_live, key=lambda thing: thing._exit_rank):

@@ -1,0 +1,10 @@
+# Waiting that notices Ctrl-C: see _wait.pyx.
+from pyacl.acl cimport aclError, aclrtEvent, aclrtStream
+
+# Seconds (float) or None -> milliseconds for C: -1 for ever, at least 1.
+cdef int milliseconds(object timeout) except? -2
+
+cdef aclError synchronize_stream(aclrtStream stream, bint fast_sync) except? -3
+cdef aclError synchronize_stream_timeout(aclrtStream stream, object timeout) except? -3
+cdef aclError synchronize_event(aclrtEvent event, object timeout) except? -3
+cdef aclError synchronize_device(object timeout) except? -3
