@@ -1,0 +1,15 @@
+# Python functions that the runtime calls.
+from pyacl.acl cimport aclrtContext, aclrtHostFunc
+
+
+cdef class HostCall:
+    # One call of a Python function as a task of a stream. Whoever launches it keeps it until the stream has passed.
+    cdef object function
+    cdef object arguments
+    cdef object parent           # made current on the drain thread before the function runs
+    cdef aclrtContext context    # the handle of `parent`
+
+
+# What to give to aclrtLaunchHostFunc, with the HostCall itself as its argument.
+cdef aclrtHostFunc host_function() noexcept nogil
+cdef HostCall new_host_call(object function, tuple arguments)
