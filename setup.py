@@ -19,7 +19,7 @@ EMULATOR_SOURCES = sorted(
 KERNEL_SOURCES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "csrc/kernels").glob("*.c"))
 C_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-fPIC", "-pthread", "-D_GNU_SOURCE"]
 EMULATOR_FLAGS = [*C_FLAGS, "-fvisibility=hidden"]
-INCLUDES = ["csrc/include", "csrc/runtime"]
+INCLUDES = ["csrc/include", "csrc/runtime", "pyacl"]
 # One library under two names: pyacl loads the first by its path; other programs link the second.
 EMULATOR_LIBRARIES = {"lib/libpyacl_emulator.so": "libpyacl_emulator.so", "lib/ascend/libascendcl.so": "libascendcl.so"}
 KERNEL_LIBRARY = "lib/kernels/libsample_kernels.so"
@@ -30,11 +30,16 @@ class build_native(build_ext):
     """build_ext, with the C libraries and headers put into the package first."""
 
     def build_extensions(self):
-        package = Path("pyacl") if self.inplace else Path(self.build_lib, "pyacl")
+        package = Path(self.build_lib, "pyacl")
         self.build_emulator(package)
         self.build_kernels(package)
         copy_headers(package / "include")
         super().build_extensions()
+
+    def copy_extensions_to_source(self):  # editable installs and --inplace
+        for folder in ("lib", "include"):
+            shutil.copytree(Path(self.build_lib, "pyacl", folder), ROOT / "pyacl" / folder, dirs_exist_ok=True)
+        super().copy_extensions_to_source()
 
     def compile_all(self, sources, flags, includes):
         with ThreadPoolExecutor(self.parallel or 2) as pool:

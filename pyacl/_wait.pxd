@@ -5,6 +5,6 @@ from pyacl.acl cimport aclError, aclrtEvent, aclrtStream
 cdef int milliseconds(object timeout) except? -2
 
 cdef aclError synchronize_stream(aclrtStream stream, bint fast_sync) except? -3
-cdef aclError synchronize_stream_timeout(aclrtStream stream, object timeout) except? -3
+cdef aclError synchronize_stream_timeout(aclrtStream stream, bint fast_sync, object timeout) except? -3
 cdef aclError synchronize_event(aclrtEvent event, object timeout) except? -3
 cdef aclError synchronize_device(object timeout) except? -3

@@ -19,22 +19,29 @@ from libc.stdint cimport int32_t, uint64_t
 from pyacl cimport acl as abi
 from pyacl._runtime cimport acl, on_main_thread
 
+from pyacl.errors import SYNC_RESULTS, make_error
+
 cdef extern from "waiter.h" nogil:
-    ctypedef abi.aclError (*WaitCall)(void *subject, int32_t timeout_ms)
-    ctypedef int (*SignalCheck)()
-    # Makes the call on a waiter thread. -3: interrupted by a signal whose handler raised.
-    abi.aclError pyacl_wait_aside(WaitCall call, void *subject, int32_t timeout_ms, SignalCheck check)
-    ctypedef int (*DoneQuestion)(void *subject)
-    # 1 done or failed, 0 not in `limit_us` microseconds. Spins and yields, or sleeps in between.
+    enum:
+        WAIT_INTERRUPTED
+        WAIT_TEXT
+    ctypedef abi.aclError (*WaitCall)(void *subject, void *context, int32_t timeout_ms) noexcept nogil
+    ctypedef int (*DoneQuestion)(void *subject) noexcept nogil
+    ctypedef int (*SignalCheck)() noexcept nogil
+    ctypedef const char *(*LastMessage)() noexcept nogil
+    abi.aclError pyacl_wait_aside(WaitCall call, void *subject, void *context, int32_t timeout_ms, LastMessage message,
+                                  SignalCheck check, char *text)
     int pyacl_poll(DoneQuestion question, void *subject, int spin, uint64_t limit_us)
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
 
 cdef enum:
-    INTERRUPTED = -3
     POLL_US = 2000
-    DEVICE_POLL_US = 0
+
+# Written by the main thread only, the one that waits aside.
+cdef char aside_text[WAIT_TEXT]
+cdef list interruptions = []
 
 
 cdef int milliseconds(object timeout) except? -2:
@@ -50,20 +57,13 @@ cdef int milliseconds(object timeout) except? -2:
 
 
 cdef int check_signals() noexcept with gil:
-    # The exception stays set: whoever waits with the GIL finds it.
+    """-1 when a handler raised; the exception waits in `interruptions` until the wait has ended."""
     try:
         PyErr_CheckSignals()
         return 0
     except BaseException as error:
-        pending.append(error)
+        interruptions.append(error)
         return -1
-
-
-cdef list pending = []  # at most one: only the main thread looks
-
-
-cdef aclError raise_pending() except? -3:
-    raise pending.pop()
 
 
 cdef int stream_done(void *stream) noexcept nogil:
@@ -78,65 +78,91 @@ cdef int event_done(void *event) noexcept nogil:
     return code != 0 or status == abi.ACL_EVENT_RECORDED_STATUS_COMPLETE
 
 
-cdef abi.aclError wait_stream(void *stream, int32_t timeout_ms) noexcept nogil:
+cdef void enter(void *context) noexcept nogil:
+    if context is not NULL:
+        acl.aclrtSetCurrentContext(context)
+
+
+cdef abi.aclError wait_stream(void *stream, void *context, int32_t timeout_ms) noexcept nogil:
+    enter(context)
     if timeout_ms < 0:
         return acl.aclrtSynchronizeStream(stream)
     return acl.aclrtSynchronizeStreamWithTimeout(stream, timeout_ms)
 
 
-cdef abi.aclError wait_event(void *event, int32_t timeout_ms) noexcept nogil:
+cdef abi.aclError wait_event(void *event, void *context, int32_t timeout_ms) noexcept nogil:
+    enter(context)
     if timeout_ms < 0:
         return acl.aclrtSynchronizeEvent(event)
     return acl.aclrtSynchronizeEventWithTimeout(event, timeout_ms)
 
 
-cdef abi.aclError wait_device(void *unused, int32_t timeout_ms) noexcept nogil:
+cdef abi.aclError wait_device(void *device, void *context, int32_t timeout_ms) noexcept nogil:
+    enter(context)
     if timeout_ms < 0:
         return acl.aclrtSynchronizeDevice()
     return acl.aclrtSynchronizeDeviceWithTimeout(timeout_ms)
 
 
-cdef abi.aclError wait(WaitCall call, DoneQuestion question, void *subject, bint spin, int32_t timeout_ms) noexcept nogil:
-    """The wait of the calling thread; INTERRUPTED when a signal handler raised."""
+cdef abi.aclError wait_aside(WaitCall call, void *subject, int32_t timeout_ms) noexcept nogil:
+    """The long way, on the main thread. A thread without a context gets the plain call's own answer."""
+    cdef abi.aclrtContext context = NULL
+    if acl.aclrtGetCurrentContext(&context) != 0:
+        return call(subject, NULL, timeout_ms)
+    return pyacl_wait_aside(call, subject, context, timeout_ms, acl.aclGetRecentErrMsg, check_signals, aside_text)
+
+
+cdef abi.aclError wait(WaitCall call, DoneQuestion question, void *subject, bint spin, int32_t timeout_ms,
+                       bint *aside) noexcept nogil:
+    aside[0] = False
     if question(subject) or not on_main_thread():
-        return call(subject, timeout_ms)
-    cdef uint64_t limit_us = POLL_US
-    if 0 <= timeout_ms * 1000 < POLL_US:
-        return call(subject, timeout_ms)
-    if pyacl_poll(question, subject, spin, limit_us):
-        return call(subject, timeout_ms)
-    return pyacl_wait_aside(call, subject, timeout_ms, check_signals)
+        return call(subject, NULL, timeout_ms)
+    if 0 <= timeout_ms * 1000LL <= POLL_US or pyacl_poll(question, subject, spin, POLL_US):
+        return call(subject, NULL, timeout_ms)
+    aside[0] = True
+    return wait_aside(call, subject, timeout_ms)
+
+
+cdef abi.aclError finish_aside(abi.aclError code, const char *name) except? -3:
+    """What a wait aside ended with: its failure carries the message of the waiter's thread."""
+    if code == WAIT_INTERRUPTED:
+        raise interruptions.pop()
+    if code not in SYNC_RESULTS:
+        raise make_error(code, name.decode(), aside_text.decode("utf-8", "replace"))
+    return code
 
 
 cdef aclError synchronize_stream(aclrtStream stream, bint fast_sync) except? -3:
     cdef abi.aclError code
+    cdef bint aside
     with nogil:
-        code = wait(wait_stream, stream_done, stream, fast_sync, -1)
-    return raise_pending() if code == INTERRUPTED else code
+        code = wait(wait_stream, stream_done, stream, fast_sync, -1, &aside)
+    return finish_aside(code, "aclrtSynchronizeStream") if aside else code
 
 
-cdef aclError synchronize_stream_timeout(aclrtStream stream, object timeout) except? -3:
+cdef aclError synchronize_stream_timeout(aclrtStream stream, bint fast_sync, object timeout) except? -3:
     cdef int timeout_ms = milliseconds(timeout)
     cdef abi.aclError code
+    cdef bint aside
     with nogil:
-        code = wait(wait_stream, stream_done, stream, False, timeout_ms)
-    return raise_pending() if code == INTERRUPTED else code
+        code = wait(wait_stream, stream_done, stream, fast_sync, timeout_ms, &aside)
+    return finish_aside(code, "aclrtSynchronizeStreamWithTimeout") if aside else code
 
 
 cdef aclError synchronize_event(aclrtEvent event, object timeout) except? -3:
     cdef int timeout_ms = milliseconds(timeout)
     cdef abi.aclError code
+    cdef bint aside
     with nogil:
-        code = wait(wait_event, event_done, event, False, timeout_ms)
-    return raise_pending() if code == INTERRUPTED else code
+        code = wait(wait_event, event_done, event, False, timeout_ms, &aside)
+    return finish_aside(code, "aclrtSynchronizeEvent") if aside else code
 
 
 cdef aclError synchronize_device(object timeout) except? -3:
+    """Nothing tells whether a device is idle: on the main thread this always goes the long way (tens of µs)."""
     cdef int timeout_ms = milliseconds(timeout)
     cdef abi.aclError code
+    cdef bint aside = on_main_thread()
     with nogil:
-        if on_main_thread():
-            code = pyacl_wait_aside(wait_device, NULL, timeout_ms, check_signals)
-        else:
-            code = wait_device(NULL, timeout_ms)
-    return raise_pending() if code == INTERRUPTED else code
+        code = wait_aside(wait_device, NULL, timeout_ms) if aside else wait_device(NULL, NULL, timeout_ms)
+    return finish_aside(code, "aclrtSynchronizeDevice") if aside else code
