@@ -1,0 +1,48 @@
+# Kernels and bound launches. Public: `cimport` these to launch from a nogil loop.
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pyacl._handle cimport Handle
+
+cdef enum ArgumentKind:
+    POINTER
+    UNSIGNED
+    SIGNED
+    BOOL
+    FLOAT64
+    FLOAT32
+    FLOAT16
+    BFLOAT16
+    RAW
+
+cdef struct Slot:
+    # Where one argument goes, and what may go there. Slots are 8-byte aligned; what an argument leaves free is zero.
+    ArgumentKind kind
+    uint32_t offset
+    uint32_t size        # bytes of the argument itself
+    int64_t lowest       # of a SIGNED one
+    uint64_t highest     # of an UNSIGNED or SIGNED one
+
+
+cdef class Binary(Handle):
+    cdef object _data    # the bytes it was made from: a lazy loader may come back to them
+
+
+cdef class Kernel(Handle):
+    cdef readonly str name
+    cdef Binary _binary  # keeps the code loaded; None for a borrowed function
+
+
+cdef class Plan:
+    cdef void *vectorcall          # how CPython calls this object; see the end of kernel.pyx
+    cdef readonly Kernel kernel
+    cdef readonly Handle stream    # a Stream; None: the default stream of the current context
+    cdef readonly str spec
+    cdef uint32_t _blocks
+    cdef uint32_t count            # arguments
+    cdef size_t bytes              # of all of them, packed
+    cdef Slot *slots
+
+    cdef int require_open(self) except -1
+    cdef int pack(self, void *packed, object arguments) except -1
+    # Launches arguments that were packed before; `packed` is copied during the call.
+    cdef int submit(self, void *packed) except -1 nogil
