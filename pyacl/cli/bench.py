@@ -52,6 +52,7 @@ STREAM_ROWS = (
     Row("launch_synchronize", "launch, then synchronize", 100),
 )
 BATCH = 1000
+DIFFERENCES = ("pyacl − C", "pyacl / C", "ctypes : pyacl")
 TURNS, QUICK_TURNS = 25, 7
 
 
@@ -71,13 +72,17 @@ class Result:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer turns: a few seconds instead of half a minute")
     parser.add_argument("--json", metavar="FILE", help="also write every figure to FILE")
+    parser.add_argument("--kernel", metavar="FILE", help="binary with the kernel to launch (default: pyacl's host kernels, "
+                        "which only the emulator can run)")  # fmt: skip
+    parser.add_argument("--kernel-name", metavar="NAME", default="noop", help="a kernel that ignores its arguments")
 
 
 def run(options: argparse.Namespace) -> int:
     console = Console()
     turns = QUICK_TURNS if options.quick else TURNS
     print_heading(console)
-    with callers.Bench() as bench, make_progress(console) as progress:
+    kernel = options.kernel or pyacl.emulator.sample_kernels()
+    with callers.Bench(kernel, options.kernel_name) as bench, make_progress(console) as progress:
         task = progress.add_task("measuring", total=len(FLAG_SETS) * len(STREAM_ROWS))
         results = []
         for flags, value in FLAG_SETS.items():
@@ -88,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
                     progress.advance(task)
     for flags in FLAG_SETS:
         console.print(make_table(flags, results))
+    print_throughput(console, results)
     if options.json:
         write_json(options.json, results)
     return 0
@@ -108,7 +114,8 @@ def print_heading(console: Console) -> None:
     console.print(f"runtime [bold]{runtime['runtime']}[/] {runtime['version']}, {runtime['soc']}: {runtime['library']}")
     if runtime["runtime"] == "emulator":
         console.print("[yellow]Emulator figures tell what the bindings cost. They say nothing about an NPU.[/]")
-    console.print("Nanoseconds per call: median of interleaved turns, middle half of the turns in brackets.\n")
+    console.print("Nanoseconds per call: median of interleaved turns, middle half of the turns in brackets.")
+    console.print("The last column compares what ctypes and pyacl add to C.\n")
 
 
 def measure(row: Row, flags: str, subjects: dict[str, callers.Caller], turns: int) -> list[Result]:
@@ -155,8 +162,8 @@ def make_table(flags: str, results: list[Result]) -> Table:
     table.add_column("call")
     for caller in callers.NAMES:
         table.add_column(caller, justify="right")
-    table.add_column("pyacl − C", justify="right")
-    table.add_column("ctypes − C : pyacl − C", justify="right")
+    for heading in DIFFERENCES:
+        table.add_column(heading, justify="right")
     for row in STREAM_ROWS:
         found = {r.caller: r for r in results if r.row == row.name and r.flags == flags}
         table.add_row(row.label, *[show(found.get(name)) for name in callers.NAMES], *show_differences(found))
@@ -169,10 +176,19 @@ def show(result: Result | None) -> str:
     return f"{result.median:,.0f} [dim]({result.low:,.0f}–{result.high:,.0f})[/]"
 
 
-def show_differences(found: dict[str, Result]) -> tuple[str, str]:
-    ours = found["pyacl"].median - found["C"].median
-    ctypes = found["ctypes"].median - found["C"].median
-    return f"{ours:+,.0f}", f"{ctypes / ours:.1f}×" if ours > 0 else "–"
+def show_differences(found: dict[str, Result]) -> tuple[str, str, str]:
+    """What pyacl costs above C: in ns, as a ratio, and how many times more ctypes costs above C."""
+    c, ours = found["C"].median, found["pyacl"].median
+    added = ours - c
+    times = f"{(found['ctypes'].median - c) / added:.1f}×" if added > 0 else "–"
+    return f"{added:+,.0f}", f"{ours / c:.2f}", times
+
+
+def print_throughput(console: Console, results: list[Result]) -> None:
+    """Launched and completed, the fastest caller's batches."""
+    best = min((r for r in results if r.row == "batch"), key=lambda r: r.median)
+    console.print(f"Launch to completion in batches of {BATCH:,}: {1e3 / best.median:.1f} million launches/s "
+                  f"({best.caller}, {best.flags}).")  # fmt: skip
 
 
 def write_json(path: str, results: list[Result]) -> None:

@@ -14,7 +14,6 @@ import pyacl
 from pyacl.cli._cloops import CLoops
 
 NAMES = ("C", "pyacl", "ctypes", "cffi")
-KERNEL = "noop"
 ARGUMENTS = (1, 2, 3, 4)
 SPEC = "u64 u64 u64 u64"
 
@@ -183,12 +182,15 @@ MAKERS = {"C": CCaller, "pyacl": PyaclCaller, "ctypes": make_ctypes_caller, "cff
 
 
 class Bench:
-    """Device 0 and the empty kernel, for as long as the benchmark runs."""
+    """Device 0 and a kernel, for as long as the benchmark runs."""
+
+    def __init__(self, binary: str, kernel: str) -> None:
+        self.binary_path, self.kernel_name = binary, kernel
 
     def __enter__(self) -> Bench:
         self.device = pyacl.Device(0)
-        self.binary = pyacl.Binary(pyacl.sample_kernels())
-        self.kernel = self.binary.kernel(KERNEL)
+        self.binary = pyacl.Binary(self.binary_path)
+        self.kernel = self.binary.kernel(self.kernel_name)
         return self
 
     def __exit__(self, *exc: object) -> None:
