@@ -1,0 +1,18 @@
+# Device and pinned host memory.
+from pyacl._handle cimport Handle
+
+
+cdef class DeviceBuffer(Handle):
+    cdef readonly size_t nbytes
+    cdef DeviceBuffer _base      # of a view: the buffer that owns the memory; None for an owner
+
+    cdef int use_memory(self) except -1
+    cdef int allocate(self, size_t nbytes, int policy) except -1
+    cdef int require_room(self, size_t offset, size_t nbytes, str what) except -1
+
+
+cdef class HostBuffer(Handle):
+    cdef readonly size_t nbytes
+    cdef Py_ssize_t _exports     # views that still look at the memory: it is freed after the last one
+
+    cdef int free(self, bint checked) except -1
