@@ -1,0 +1,199 @@
+# cython: language_level=3, binding=False, embedsignature=True
+"""Events: points in a stream that other streams, and the host, can wait for.
+
+``event.record(stream)`` marks what is queued on the stream so far; ``other.wait(event)`` keeps what comes next on the
+other stream behind it. A wait is for the newest record at the time of the call: recording again never moves it.
+"""
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+
+from pyacl cimport acl as abi
+from pyacl._handle cimport Handle, current_parent
+from pyacl._runtime cimport acl, check, ensure_initialized
+from pyacl._wait cimport synchronize_event
+from pyacl.stream cimport Stream
+
+from pyacl.enums import EventFlag
+
+
+cdef class Event(Handle):
+    """An event of the current context.
+
+    Parameters
+    ----------
+    flags : EventFlag, optional
+        Without flags a default event (``aclrtCreateEvent``): can be recorded, waited for and timed. With flags
+        ``aclrtCreateEventWithFlag``: a mix of ``SYNC`` (streams can wait for it, also before it is recorded),
+        ``TIME_LINE`` (it has a time) and ``CAPTURE_STREAM_PROGRESS``, or ``DEVICE_USE_ONLY`` or ``EXTERNAL`` alone.
+    ex : bool, default False
+        ``aclrtCreateEventExWithFlag``: takes a hardware event only while recorded, can be captured, cannot be reset.
+        `flags` is then ``SYNC`` unless given.
+
+    Raises
+    ------
+    InvalidParamError
+        These flags do not go together (107000).
+    EventExhaustedError
+        No hardware event is left (207007): 65,536 on 950, A3, A2 and 310B, 1,023 on 310P, 65,535 on 910.
+    NoContextError
+        The thread has no device or context (107002).
+
+    Notes
+    -----
+    Releases the GIL. Source: CANN Runtime API, 07 Event management.
+    """
+
+    def __init__(self, flags=None, *, bint ex=False):
+        cdef abi.aclrtEvent event = NULL
+        cdef uint32_t bits = 0 if flags is None else flags
+        ensure_initialized()
+        if ex:
+            bits = bits if flags is not None else abi.ACL_EVENT_SYNC
+            with nogil: check(acl.aclrtCreateEventExWithFlag(&event, bits), "aclrtCreateEventExWithFlag")
+        elif flags is not None:
+            with nogil: check(acl.aclrtCreateEventWithFlag(&event, bits), "aclrtCreateEventWithFlag")
+        else:
+            with nogil: check(acl.aclrtCreateEvent(&event), "aclrtCreateEvent")
+        self.adopt(event, True, current_parent())
+
+    @classmethod
+    def from_handle(cls, handle, owner=None):
+        """Borrow an ``aclrtEvent`` made elsewhere; `owner` is kept alive as long as this object."""
+        cdef Event self = Event.__new__(Event)
+        ensure_initialized()
+        self.adopt(<void *><uintptr_t>handle, False, owner)
+        return self
+
+    def record(self, Stream stream=None, /):
+        """Mark the end of what is queued on a stream so far (``aclrtRecordEvent``).
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The current context's default stream without one.
+
+        Raises
+        ------
+        DeviceMismatchError
+            The stream does not belong to the current context (107003).
+        NotSupportedError
+            A default event on a stream that captures or is bound to a model (207000).
+        StreamAbortedError
+            The stream is being aborted (107023).
+
+        Notes
+        -----
+        Blocks while the stream's queue is full; releases the GIL. Source: 07 Event management.
+        """
+        cdef void *event = self._handle
+        cdef void *queue = NULL
+        self.use()
+        if stream is not None:
+            stream.use()
+            queue = stream._handle
+        with nogil: check(acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
+
+    def reset(self, Stream stream=None, /):
+        """Make the event unreached again, in stream order (``aclrtResetEvent``); not for Ex events (207000).
+
+        Blocks while the queue is full; releases the GIL. Source: 07 Event management.
+        """
+        cdef void *event = self._handle
+        cdef void *queue = NULL
+        self.use()
+        if stream is not None:
+            stream.use()
+            queue = stream._handle
+        with nogil: check(acl.aclrtResetEvent(event, queue), "aclrtResetEvent")
+
+    def query(self):
+        """Whether the newest record was reached (``aclrtQueryEventStatus``). Never blocks; keeps the GIL.
+
+        An event that was never recorded says False, an Ex event True. A captured one raises CaptureError (107028).
+        """
+        cdef abi.aclrtEventRecordedStatus status
+        self.use()
+        check(acl.aclrtQueryEventStatus(self._handle, &status), "aclrtQueryEventStatus")
+        return status == abi.ACL_EVENT_RECORDED_STATUS_COMPLETE
+
+    @property
+    def waits_pending(self):
+        """Whether a stream still waits for it (``aclrtQueryEventWaitStatus``); not for Ex events. Never blocks."""
+        cdef abi.aclrtEventWaitStatus status
+        self.use()
+        check(acl.aclrtQueryEventWaitStatus(self._handle, &status), "aclrtQueryEventWaitStatus")
+        return status != abi.ACL_EVENT_WAIT_STATUS_COMPLETE
+
+    def synchronize(self, timeout=None):
+        """Wait until the newest record was reached (``aclrtSynchronizeEvent``, ``...WithTimeout``).
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; forever without one.
+
+        Raises
+        ------
+        StreamTimeoutError
+            Not reached in time (507047).
+        StreamAbortedError
+            Its stream was aborted meanwhile (107023).
+        CaptureError
+            The event belongs to a capture (107028).
+        DeviceFaultError
+            The context failed in STOP mode.
+
+        Notes
+        -----
+        Returns at once for an event that was never recorded. Blocks; the GIL is released; on the main thread Ctrl-C is
+        noticed within 0.2 s. Source: 07 Event management.
+        """
+        self.use()
+        check(synchronize_event(self._handle, timeout), "aclrtSynchronizeEvent")
+
+    def elapsed_ms(self, Event end not None):
+        """Milliseconds of device time from this event to `end` (``aclrtEventElapsedTime``); negative if reversed.
+
+        Raises
+        ------
+        InvalidParamError
+            One has no time: made without ``TIME_LINE``, or not reached yet (107006).
+        RuntimeFailure
+            One was never recorded (507000).
+        """
+        cdef float ms
+        self.use()
+        end.use()
+        check(acl.aclrtEventElapsedTime(&ms, self._handle, end._handle), "aclrtEventElapsedTime")
+        return ms
+
+    @property
+    def timestamp_us(self):
+        """When it was reached, in microseconds of the device's clock (``aclrtEventGetTimestamp``)."""
+        cdef uint64_t us
+        self.use()
+        check(acl.aclrtEventGetTimestamp(self._handle, &us), "aclrtEventGetTimestamp")
+        return us
+
+    @property
+    def id(self):
+        """Number of the hardware event (``aclrtGetEventId``); an Ex event has none before its first record (507000)."""
+        cdef uint32_t number
+        self.use()
+        check(acl.aclrtGetEventId(self._handle, &number), "aclrtGetEventId")
+        return number
+
+    def close(self):
+        """Destroy the event (``aclrtDestroyEvent``). Queued records and waits keep working. Never blocks long."""
+        cdef void *handle = self._handle
+        if self._closed:
+            return
+        self.use()
+        if self._owned:
+            with nogil: check(acl.aclrtDestroyEvent(handle), "aclrtDestroyEvent")
+        self._closed = True
+        self._parent = None
+
+    def __dealloc__(self):
+        if self.must_destroy():
+            with nogil:
+                acl.aclrtDestroyEvent(self._handle)
