@@ -12,8 +12,6 @@ from pyacl._runtime cimport acl, check, ensure_initialized
 from pyacl._wait cimport synchronize_event
 from pyacl.stream cimport Stream
 
-from pyacl.enums import EventFlag
-
 
 cdef class Event(Handle):
     """An event of the current context.
