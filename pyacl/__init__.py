@@ -1,8 +1,30 @@
 """Huawei Ascend NPU streams from Python at the speed of C, and an emulated runtime for machines without an NPU.
 
 Importing this package touches no library, no device and no thread; the first use does. See `pyacl.runtime` for what
-answers the calls.
+answers the calls, and `pyacl.emulator` for the control of the emulated one.
 """
+
+import os as _os
+
+from pyacl import emulator
 from pyacl._runtime import runtime
+from pyacl.callback import register_stream_callback
 from pyacl.device import Context, Device
+from pyacl.enums import *
 from pyacl.errors import *
+from pyacl.event import Event
+from pyacl.kernel import Binary, Kernel, Plan
+from pyacl.memory import DeviceBuffer, HostBuffer
+from pyacl.stream import Stream
+
+__version__ = "0.1.0"
+
+
+def get_include() -> str:
+    """The folder with the C headers: ``acl/acl.h``, ``pyacl/kernel.h``, and ``table.h`` for ``cimport pyacl.acl``."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
+
+
+def get_library_dir() -> str:
+    """The folder with the emulator as ``libascendcl.so``, for programs that link ``-lascendcl`` without an NPU."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib", "ascend")

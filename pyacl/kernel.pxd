@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pyacl._handle cimport Handle
+from pyacl.stream cimport Stream
 
 cdef enum ArgumentKind:
     POINTER
@@ -35,7 +36,7 @@ cdef class Kernel(Handle):
 cdef class Plan:
     cdef void *vectorcall          # how CPython calls this object; see the end of kernel.pyx
     cdef readonly Kernel kernel
-    cdef readonly Handle stream    # a Stream; None: the default stream of the current context
+    cdef readonly Stream stream    # None: the default stream of the current context
     cdef readonly str spec
     cdef uint32_t _blocks
     cdef uint32_t count            # arguments

@@ -6,6 +6,7 @@ out, once. ``plan(a, b, n)`` packs the values at their places on the C stack and
 keywords.
 """
 import os
+import re
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -18,9 +19,8 @@ from libc.string cimport memcpy, memset
 from pyacl cimport acl as abi
 from pyacl._handle cimport Handle
 from pyacl._runtime cimport acl, check, ensure_initialized
-
-from pyacl.memory import DeviceBuffer, HostBuffer
-from pyacl.stream import Stream
+from pyacl.memory cimport DeviceBuffer, HostBuffer
+from pyacl.stream cimport Stream, check_on
 
 cdef extern from "Python.h":
     int PyLong_CheckExact(object)
@@ -60,6 +60,7 @@ KINDS = {
     "bool": (BOOL, 1),
     "f64": (FLOAT64, 8), "f32": (FLOAT32, 4), "f16": (FLOAT16, 2), "bf16": (BFLOAT16, 2),
 }  # fmt: skip
+RAW_WORD = re.compile(r"bytes\[([1-9][0-9]*)\]")
 
 
 # ---- binaries ----
@@ -218,8 +219,10 @@ cdef class Kernel(Handle):
         """
         return make_plan(self, spec, blocks, stream)
 
-    def launch(self, stream, blocks, *args, spec=None):
-        """Launch once (``aclrtLaunchKernelWithHostArgs``). For launches that repeat, `bind` is faster.
+    def launch(self, stream, blocks, *args):
+        """``launch(stream, blocks, [spec,] *values)``: launch once (``aclrtLaunchKernelWithHostArgs``).
+
+        For launches that repeat, `bind` is faster.
 
         Parameters
         ----------
@@ -227,12 +230,12 @@ cdef class Kernel(Handle):
             None: the current context's default stream.
         blocks : int
             1 to 65,535.
-        *args
-            Without a `spec`, kinds follow from the values: int (64 bits wide: what a narrower parameter reads is the
-            same), bool, buffers and arrays (their address), NumPy scalars (their own type), bytes (as they are). A
-            Python float could mean any width: pass ``numpy.float32(x)``, or give a `spec`.
         spec : str, optional
-            As for `bind`.
+            As for `bind`. Without it kinds follow from the values: int (64 bits wide: what a narrower parameter reads is
+            the same), bool, buffers and arrays (their address), NumPy scalars (their own type), bytes (as they are). A
+            Python float could mean any width: pass ``numpy.float32(x)``, or give a spec.
+        *values
+            The arguments.
 
         Raises
         ------
@@ -248,7 +251,10 @@ cdef class Kernel(Handle):
         Releases the GIL: blocks while the stream's queue is full. The arguments are copied during the call; what they
         point to has to live until the stream has passed. Source: CANN Runtime API, 14 Kernel loading and execution.
         """
-        make_plan(self, guess_spec(args) if spec is None else spec, blocks, stream)(*args)
+        if args and isinstance(args[0], str):
+            make_plan(self, args[0], blocks, stream)(*args[1:])
+        else:
+            make_plan(self, guess_spec(args), blocks, stream)(*args)
 
     def close(self):
         """Forget the function. It ends with its binary; nothing is destroyed here."""
@@ -300,7 +306,8 @@ cdef class Plan:
 
     cdef int submit(self, void *packed) except -1 nogil:
         cdef void *stream = NULL if self.stream is None else self.stream._handle
-        return check(
+        return check_on(
+            self.stream,
             acl.aclrtLaunchKernelWithHostArgs(self.kernel._handle, self._blocks, stream, NULL, packed, self.bytes, NULL, 0),
             "aclrtLaunchKernelWithHostArgs",
         )
@@ -406,8 +413,9 @@ cdef int lay_out(Plan plan, list words) except -1:
 cdef tuple parse_kind(word):
     if word in KINDS:
         return KINDS[word]
-    if word.startswith("bytes[") and word.endswith("]") and word[6:-1].isdecimal() and int(word[6:-1]) > 0:
-        return RAW, int(word[6:-1])
+    raw = RAW_WORD.fullmatch(word)
+    if raw:
+        return RAW, int(raw[1])
     raise ValueError(f"{word!r} is no argument kind: expected one of {', '.join(KINDS)}, bytes[N]")
 
 
@@ -520,8 +528,8 @@ cdef int put_raw(Slot *slot, unsigned char *place, object value, uint32_t index)
 
 cdef uint64_t address_of(object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
     """The address that something stands for: None, a buffer of ours, a tensor, an array, or an integer of another type."""
-    if isinstance(value, (DeviceBuffer, HostBuffer)):
-        (<Handle>value).use()
+    if isinstance(value, DeviceBuffer):
+        (<DeviceBuffer>value).use_memory()
         return <uintptr_t>(<Handle>value)._handle
     if value is None:
         return 0

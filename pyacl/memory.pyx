@@ -14,7 +14,7 @@ from pyacl._handle cimport Handle, current_parent
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation, is_finalizing
 from pyacl.stream cimport Stream
 
-import numpy
+import numpy as np
 
 from pyacl.device import Context
 from pyacl.enums import MemMallocPolicy
@@ -141,6 +141,11 @@ cdef class DeviceBuffer(Handle):
         side = make_side(source, False)
         self.allocate(positive_size(side.nbytes, "the size of source"), policy)
         copy(make_side(self, True), side, side.nbytes)
+
+    @classmethod
+    def from_numpy(cls, array, policy=MemMallocPolicy.HUGE_FIRST):
+        """A buffer with the bytes of an array, copied synchronously: ``DeviceBuffer(array)`` in more words."""
+        return cls(np.ascontiguousarray(array), policy)
 
     cdef int allocate(self, size_t nbytes, int policy) except -1:
         cdef void *address = NULL
@@ -303,7 +308,7 @@ cdef class DeviceBuffer(Handle):
         with nogil: check(acl.aclrtMemsetAsync(address, nbytes, byte, nbytes, handle), "aclrtMemsetAsync")
         queue.keep(side, None)
 
-    def to_numpy(self, dtype=numpy.uint8, shape=None):
+    def to_numpy(self, dtype=np.uint8, shape=None):
         """A new array with the content, copied synchronously (``aclrtMemcpy``).
 
         Parameters
@@ -319,8 +324,8 @@ cdef class DeviceBuffer(Handle):
             More elements than the buffer holds.
         """
         self.use_memory()
-        dtype = numpy.dtype(dtype)
-        array = numpy.empty(self.nbytes // dtype.itemsize if shape is None else shape, dtype)
+        dtype = np.dtype(dtype)
+        array = np.empty(self.nbytes // dtype.itemsize if shape is None else shape, dtype)
         if array.nbytes > 0:
             self.copy_to(array)
         return array
@@ -399,7 +404,7 @@ cdef class HostBuffer(Handle):
         self.adopt(<void *><uintptr_t>handle, False, owner)
         return self
 
-    def numpy(self, dtype=numpy.uint8, shape=None):
+    def numpy(self, dtype=np.uint8, shape=None):
         """An array that looks at this memory and keeps it alive. Never blocks.
 
         Parameters
@@ -409,9 +414,9 @@ cdef class HostBuffer(Handle):
             As many elements as fit, in one dimension, without one.
         """
         self.use()
-        dtype = numpy.dtype(dtype)
-        count = self.nbytes // dtype.itemsize if shape is None else int(numpy.prod(shape))
-        array = numpy.frombuffer(self, dtype, count)
+        dtype = np.dtype(dtype)
+        count = self.nbytes // dtype.itemsize if shape is None else int(np.prod(shape))
+        array = np.frombuffer(self, dtype, count)
         return array if shape is None else array.reshape(shape)
 
     def data_ptr(self):
