@@ -1,28 +1,8 @@
 # Kernels and bound launches. Public: `cimport` these to launch from a nogil loop.
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
 from pyacl._handle cimport Handle
 from pyacl.stream cimport Stream
-
-cdef enum ArgumentKind:
-    POINTER
-    UNSIGNED
-    SIGNED
-    BOOL
-    FLOAT64
-    FLOAT32
-    FLOAT16
-    BFLOAT16
-    RAW
-
-cdef struct Slot:
-    # Where one argument goes, and what may go there. Slots are 8-byte aligned; what an argument leaves free is zero.
-    ArgumentKind kind
-    uint32_t offset
-    uint32_t size        # bytes of the argument itself
-    int64_t lowest       # of a SIGNED one
-    uint64_t highest     # of an UNSIGNED or SIGNED one
-
 
 cdef class Binary(Handle):
     cdef object _data    # the bytes it was made from: a lazy loader may come back to them
@@ -41,7 +21,7 @@ cdef class Plan:
     cdef uint32_t _blocks
     cdef uint32_t count            # arguments
     cdef size_t bytes              # of all of them, packed
-    cdef Slot *slots
+    cdef void *slots               # a Slot for each, see csrc/runtime/pack.h
 
     cdef int require_open(self) except -1
     cdef int pack(self, void *packed, object arguments) except -1

@@ -8,6 +8,8 @@ keywords.
 import os
 import re
 
+import cython
+
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
@@ -23,15 +25,32 @@ from pyacl.memory cimport DeviceBuffer, HostBuffer
 from pyacl.stream cimport Stream, check_on
 
 cdef extern from "Python.h":
-    int PyLong_CheckExact(object)
     unsigned long PyLong_AsUnsignedLong(object) except? 0xFFFFFFFFFFFFFFFF
-    # The same functions without Cython's error handling, which costs more than they do. See `failed`.
-    unsigned long as_unsigned "PyLong_AsUnsignedLong"(object) noexcept
-    long as_signed "PyLong_AsLong"(object) noexcept
-    PyObject *PyErr_Occurred()
-    void PyErr_Clear()
+    long PyLong_AsLong(object) except? -1
     double PyFloat_AsDouble(object) except? -1.0
     object PyNumber_Index(object)
+
+cdef extern from "pack.h":
+    enum:
+        SLOT "PACK_SLOT"
+    ctypedef enum ArgumentKind:
+        POINTER
+        UNSIGNED
+        SIGNED
+        BOOL
+        FLOAT64
+        FLOAT32
+        FLOAT16
+        BFLOAT16
+        RAW
+    ctypedef struct Slot:
+        ArgumentKind kind
+        uint32_t offset
+        uint32_t size
+        int64_t lowest
+        uint64_t highest
+        uint64_t mask
+    bint pack_fast(const Slot *slot, PyObject *value, unsigned char *packed) noexcept
 
 cdef extern from *:
     """
@@ -47,7 +66,6 @@ cdef extern from *:
     size_t PyVectorcall_NARGS(size_t nargsf)
 
 cdef enum:
-    SLOT = 8
     INLINE_BYTES = 512     # arguments up to here are packed on the stack
     MOST_BLOCKS = 65535
     MOST_BYTES = 65528     # more than any product's argument area
@@ -267,6 +285,7 @@ cdef class Kernel(Handle):
 
 # ---- plans ----
 
+@cython.final
 cdef class Plan:
     """A launch with everything settled but the values: call it with them, in the order of the spec.
 
@@ -296,11 +315,12 @@ cdef class Plan:
         return 0
 
     cdef int pack(self, void *packed, object arguments) except -1:
+        cdef Slot *slots = <Slot *>self.slots
         cdef uint32_t index = 0
         if <uint32_t>len(arguments) != self.count:
             return wrong_count(self, len(arguments))
         for argument in arguments:
-            put(&self.slots[index], <unsigned char *>packed + self.slots[index].offset, argument, index)
+            put(&slots[index], <unsigned char *>packed + slots[index].offset, argument, index)
             index += 1
         return 0
 
@@ -331,6 +351,7 @@ cdef class Plan:
 cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nargsf, PyObject *names):
     cdef unsigned char packed[INLINE_BYTES]
     cdef Plan plan = <Plan>callable
+    cdef Slot *slot = <Slot *>plan.slots
     cdef uint32_t count = <uint32_t>PyVectorcall_NARGS(nargsf)
     cdef uint32_t index
     if names is not NULL:
@@ -341,7 +362,9 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
         return call_large(plan, [<object>arguments[index] for index in range(count)])
     plan.require_open()
     for index in range(count):
-        put(&plan.slots[index], packed + plan.slots[index].offset, <object>arguments[index], index)
+        if not pack_fast(slot, arguments[index], packed):
+            put(slot, packed + slot.offset, <object>arguments[index], index)
+        slot += 1
     if count == 0:
         memset(packed, 0, SLOT)  # the runtime refuses an empty block; the kernel ignores it
     with nogil:
@@ -383,7 +406,7 @@ cdef Plan make_plan(Kernel kernel, spec, blocks, stream):
     plan.stream = stream
     plan.spec = " ".join(words)
     plan._blocks = blocks
-    plan.slots = <Slot *>malloc(max(1, len(words)) * sizeof(Slot))
+    plan.slots = malloc(max(1, len(words)) * sizeof(Slot))
     if plan.slots is NULL:
         raise MemoryError
     lay_out(plan, words)
@@ -393,19 +416,20 @@ cdef Plan make_plan(Kernel kernel, spec, blocks, stream):
 
 cdef int lay_out(Plan plan, list words) except -1:
     cdef uint64_t offset = 0
-    cdef Slot *slot
+    cdef Slot *slot = <Slot *>plan.slots
     for word in words:
         kind, size = parse_kind(word)
-        slot = &plan.slots[plan.count]
         slot.kind = kind
         slot.size = size
         slot.offset = offset
-        slot.highest = 0xFFFFFFFFFFFFFFFF >> (64 - 8 * size + (kind == SIGNED)) if kind in (SIGNED, UNSIGNED) else 0
+        slot.mask = <uint64_t>0xFFFFFFFFFFFFFFFF >> (64 - 8 * min(size, SLOT))
+        slot.highest = slot.mask >> 1 if kind == SIGNED else slot.mask
         slot.lowest = -<int64_t>slot.highest - 1 if kind == SIGNED else 0
         offset += (size + SLOT - 1) // SLOT * SLOT
-        plan.count += 1
         if offset > MOST_BYTES:
             raise ValueError(f"the arguments take more than {MOST_BYTES} bytes")
+        plan.count += 1
+        slot += 1
     plan.bytes = max(<uint64_t>SLOT, offset)
     return 0
 
@@ -441,50 +465,40 @@ cdef str guess_kind(value, Py_ssize_t position):
     return "p"
 
 
-# ---- packing ----
+# ---- packing: what pack_fast leaves ----
 
-cdef inline int put(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
-    """Write one argument. Integers come first: most arguments are addresses and numbers."""
+cdef int put(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
     cdef uint64_t number
     if slot.kind == POINTER:
-        number = PyLong_AsUnsignedLong(value) if PyLong_CheckExact(value) else address_of(value, index)
+        number = address_of(value, index)
     elif slot.kind == UNSIGNED:
-        number = put_unsigned(slot, value, index)
+        number = unsigned_number(slot, value, index)
     elif slot.kind == SIGNED:
-        number = put_signed(slot, value, index)
+        number = signed_number(slot, value, index)
     else:
         return put_other(slot, place, value, index)
     memcpy(place, &number, SLOT)
     return 0
 
 
-cdef inline uint64_t put_unsigned(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
+cdef uint64_t unsigned_number(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
     cdef uint64_t number
-    if not PyLong_CheckExact(value):
-        value = integer(value, index)
-    number = as_unsigned(value)
-    if number > slot.highest or (number == 0xFFFFFFFFFFFFFFFF and failed()):
-        out_of_range(slot, value, index)
-    return number
+    try:
+        number = PyLong_AsUnsignedLong(integer(value, index))
+    except OverflowError:
+        return out_of_range(slot, value, index)
+    return number if number <= slot.highest else out_of_range(slot, value, index)
 
 
-cdef inline uint64_t put_signed(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
+cdef uint64_t signed_number(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
     cdef int64_t number
-    if not PyLong_CheckExact(value):
-        value = integer(value, index)
-    number = as_signed(value)
-    if number < slot.lowest or number > <int64_t>slot.highest or (number == -1 and failed()):
-        out_of_range(slot, value, index)
-    # Only the bytes of the argument itself: the rest of the slot stays zero.
-    return <uint64_t>number & (<uint64_t>0xFFFFFFFFFFFFFFFF >> (64 - 8 * slot.size))
-
-
-cdef bint failed() noexcept:
-    """Whether the conversion before had no room for the number. Both give -1 then, which may also be the number."""
-    if PyErr_Occurred() is NULL:
-        return False
-    PyErr_Clear()
-    return True
+    try:
+        number = PyLong_AsLong(integer(value, index))
+    except OverflowError:
+        return out_of_range(slot, value, index)
+    if number < slot.lowest or number > <int64_t>slot.highest:
+        return out_of_range(slot, value, index)
+    return <uint64_t>number & slot.mask
 
 
 cdef int put_other(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
@@ -539,6 +553,8 @@ cdef uint64_t address_of(object value, uint32_t index) except? 0xFFFFFFFFFFFFFFF
         return PyLong_AsUnsignedLong(value.__array_interface__["data"][0])
     try:
         return PyLong_AsUnsignedLong(PyNumber_Index(value))
+    except OverflowError:
+        raise OverflowError(f"argument {index + 1}: {value} is no address") from None
     except TypeError:
         raise TypeError(
             f"argument {index + 1}: {value!r} has no address: expected an int, None, a DeviceBuffer, or something with "
@@ -571,8 +587,7 @@ cdef int truth(object value, uint32_t index) except -1:
     raise TypeError(f"argument {index + 1}: {value!r} is no bool")
 
 
-cdef int out_of_range(Slot *slot, object value, uint32_t index) except -1:
-    PyErr_Clear()
+cdef uint64_t out_of_range(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
     raise OverflowError(f"argument {index + 1}: {value} is not in {slot.lowest}..{slot.highest}")
 
 

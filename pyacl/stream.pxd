@@ -20,4 +20,10 @@ cdef class Stream(Handle):
 
 
 # Like `check`, for calls that submit to a stream: says whose stream it was when it is another context's.
-cdef int check_on(Stream stream, aclError code, const char *call) except -1 nogil
+cdef int raise_on(Stream stream, aclError code, const char *call) except -1
+
+cdef inline int check_on(Stream stream, aclError code, const char *call) except -1 nogil:
+    if code == 0:
+        return 0
+    with gil:
+        return raise_on(stream, code, call)

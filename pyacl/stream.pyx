@@ -24,13 +24,6 @@ cdef object COMPLETE = SyncResult.COMPLETE
 cdef tuple FLAGS = tuple(map(StreamFlag, range(64)))  # making one costs more than the call that tells its number
 
 
-cdef int check_on(Stream stream, aclError code, const char *call) except -1 nogil:
-    if code == 0:
-        return 0
-    with gil:
-        return raise_on(stream, code, call)
-
-
 cdef int raise_on(Stream stream, aclError code, const char *call) except -1:
     cdef int32_t device = -1
     if code != abi.ACL_ERROR_RT_STREAM_CONTEXT or stream is None:
