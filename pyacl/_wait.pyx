@@ -5,7 +5,8 @@ Off the main thread a wait is the plain C call. Python runs signal handlers on t
 come back to look, at least every 0.2 s, without slicing the C call: on the real runtime each expired ...WithTimeout costs
 the device extra work and is logged as an error. So:
 
-1. Ask first. What is done already takes the plain call at once (one question more than C).
+1. Ask first. What is done already takes the call at once, and keeps the GIL: releasing it would cost more than both. In
+   case another thread submits in between, that call is limited to a millisecond, and on expiry the real wait follows.
 2. Poll the question for a short while: with FAST_SYNC spinning, as the flag asks for, else sleeping in between, as the
    runtime itself does. Waits of everyday length end here and cost what the plain call costs.
 3. A really long wait is handed to a waiter thread, which makes the plain call; the main thread sleeps on a condition
@@ -37,6 +38,7 @@ cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
 
 cdef enum:
+    IDLE_MS = 1
     POLL_US = 2000
 
 # Written by the main thread only, the one that waits aside.
@@ -135,6 +137,10 @@ cdef abi.aclError finish_aside(abi.aclError code, const char *name) except? -3:
 cdef aclError synchronize_stream(aclrtStream stream, bint fast_sync) except? -3:
     cdef abi.aclError code
     cdef bint aside
+    if stream_done(stream):
+        code = acl.aclrtSynchronizeStreamWithTimeout(stream, IDLE_MS)
+        if code != abi.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT:
+            return code
     with nogil:
         code = wait(wait_stream, stream_done, stream, fast_sync, -1, &aside)
     return finish_aside(code, "aclrtSynchronizeStream") if aside else code

@@ -4,13 +4,15 @@
 ``event.record(stream)`` marks what is queued on the stream so far; ``other.wait(event)`` keeps what comes next on the
 other stream behind it. A wait is for the newest record at the time of the call: recording again never moves it.
 """
+from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 for 1
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
 from pyacl cimport acl as abi
+from pyacl._gil cimport keeps_gil
 from pyacl._handle cimport Handle, current_parent
 from pyacl._runtime cimport acl, check, ensure_initialized
 from pyacl._wait cimport synchronize_event
-from pyacl.stream cimport Stream
+from pyacl.stream cimport Stream, check_on
 
 
 cdef class Event(Handle):
@@ -42,7 +44,7 @@ cdef class Event(Handle):
 
     def __init__(self, flags=None, *, bint ex=False):
         cdef abi.aclrtEvent event = NULL
-        cdef uint32_t bits = 0 if flags is None else flags
+        cdef uint32_t bits = 0 if flags is None else PyNumber_Index(flags)
         ensure_initialized()
         if ex:
             bits = bits if flags is not None else abi.ACL_EVENT_SYNC
@@ -80,7 +82,8 @@ cdef class Event(Handle):
 
         Notes
         -----
-        Blocks while the stream's queue is full; releases the GIL. Source: 07 Event management.
+        Blocks while the stream's queue is full; releases the GIL when that is possible (see pyacl/_gil.pyx).
+        Source: 07 Event management.
         """
         cdef void *event = self._handle
         cdef void *queue = NULL
@@ -88,7 +91,10 @@ cdef class Event(Handle):
         if stream is not None:
             stream.use()
             queue = stream._handle
-        with nogil: check(acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
+            if keeps_gil(&stream._room, queue):
+                check_on(stream, acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
+                return
+        with nogil: check_on(stream, acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
 
     def reset(self, Stream stream=None, /):
         """Make the event unreached again, in stream order (``aclrtResetEvent``); not for Ex events (207000).
@@ -101,7 +107,7 @@ cdef class Event(Handle):
         if stream is not None:
             stream.use()
             queue = stream._handle
-        with nogil: check(acl.aclrtResetEvent(event, queue), "aclrtResetEvent")
+        with nogil: check_on(stream, acl.aclrtResetEvent(event, queue), "aclrtResetEvent")
 
     def query(self):
         """Whether the newest record was reached (``aclrtQueryEventStatus``). Never blocks; keeps the GIL.
@@ -183,13 +189,17 @@ cdef class Event(Handle):
     def close(self):
         """Destroy the event (``aclrtDestroyEvent``). Queued records and waits keep working. Never blocks long."""
         cdef void *handle = self._handle
+        cdef abi.aclError code = 0
         if self._closed:
             return
         self.use()
+        self._closed = True  # before the GIL is released: nobody else may start to use it
         if self._owned:
-            with nogil: check(acl.aclrtDestroyEvent(handle), "aclrtDestroyEvent")
-        self._closed = True
+            with nogil:
+                code = acl.aclrtDestroyEvent(handle)
         self._parent = None
+        if code != abi.ACL_ERROR_RT_INVALID_HANDLE:  # as it is once the device was reset
+            check(code, "aclrtDestroyEvent")
 
     def __dealloc__(self):
         if self.must_destroy():

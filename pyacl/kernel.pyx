@@ -19,6 +19,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from pyacl cimport acl as abi
+from pyacl._gil cimport keeps_gil
 from pyacl._handle cimport Handle
 from pyacl._runtime cimport acl, check, ensure_initialized
 from pyacl.memory cimport DeviceBuffer, HostBuffer
@@ -367,8 +368,11 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
         slot += 1
     if count == 0:
         memset(packed, 0, SLOT)  # the runtime refuses an empty block; the kernel ignores it
-    with nogil:
+    if plan.stream is not None and keeps_gil(&(<Stream>plan.stream)._room, plan.stream._handle):
         plan.submit(packed)
+    else:
+        with nogil:
+            plan.submit(packed)
     return None
 
 
@@ -399,6 +403,7 @@ cdef Plan make_plan(Kernel kernel, spec, blocks, stream):
     kernel.use()
     if stream is not None and not isinstance(stream, Stream):
         raise TypeError(f"stream is {stream!r}, expected a pyacl.Stream or None")
+    blocks = PyNumber_Index(blocks)
     if not 1 <= blocks <= MOST_BLOCKS:
         raise ValueError(f"blocks is {blocks}, expected 1 to {MOST_BLOCKS}")
     words = spec.replace(",", " ").split() if isinstance(spec, str) else list(spec)

@@ -1,6 +1,7 @@
 # Streams. Public: `cimport` Stream to launch, copy or record on it from a nogil loop, through `_handle`.
 from libc.stdint cimport int32_t
 
+from pyacl._gil cimport Room
 from pyacl._handle cimport Handle
 from pyacl._keep cimport Keeper
 from pyacl.acl cimport aclError
@@ -12,6 +13,7 @@ cdef class Stream(Handle):
     cdef bint _fast_sync           # how to wait for it
     cdef bint _is_default          # of its context: cannot be closed
     cdef Keeper _keeper            # what its queued tasks use; None until one uses anything
+    cdef Room _room                # for submissions that keep the GIL; its owner is _gil.keeps_gil
 
     # Call it after submitting a task that uses these: they live until the stream has passed it.
     cdef int keep(self, object one, object two) except -1

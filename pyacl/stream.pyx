@@ -2,11 +2,13 @@
 """Streams: queues of tasks that the device works off in order, several of them side by side."""
 import cython
 
+from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 for 1
 from libc.math cimport ceil
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 from pyacl cimport acl as abi
+from pyacl._gil cimport count_submission, keeps_gil
 from pyacl._handle cimport Handle, current_parent
 from pyacl._keep cimport Keeper
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
@@ -83,8 +85,8 @@ cdef class Stream(Handle):
     """
 
     def __init__(self, flags=0, priority=0, Context device=None):
-        cdef uint32_t bits = flags
-        cdef uint32_t order = <uint32_t><int32_t>priority
+        cdef uint32_t bits = PyNumber_Index(flags)
+        cdef uint32_t order = <uint32_t><int32_t>PyNumber_Index(priority)
         cdef abi.aclrtStream stream = NULL
         cdef void *before
         ensure_initialized()
@@ -106,6 +108,7 @@ cdef class Stream(Handle):
         acl.aclrtGetDevice(&self.device_index)
         acl.aclrtStreamGetFlags(stream, &flags)
         self._fast_sync = flags & abi.ACL_STREAM_FAST_SYNC != 0
+        self._room.untrusted = not owned
         self.adopt(stream, owned, parent)
         return 0
 
@@ -148,6 +151,7 @@ cdef class Stream(Handle):
     cdef int keep(self, object one, object two) except -1:
         if self._keeper is None:
             self._keeper = Keeper.__new__(Keeper)
+        count_submission(&self._room)
         return self._keeper.keep(self._handle, one, two)
 
     # ---- what it is ----
@@ -288,9 +292,13 @@ cdef class Stream(Handle):
         self.use()
         event.use()
         if timeout is None:
-            with nogil: check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
+            if keeps_gil(&self._room, self._handle):
+                check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
+            else:
+                with nogil: check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
             return
         seconds = whole_seconds(timeout)
+        count_submission(&self._room)
         with nogil:
             check_on(
                 self,
@@ -328,7 +336,7 @@ cdef class Stream(Handle):
 
     @failure_mode.setter
     def failure_mode(self, mode):
-        cdef uint64_t value = mode
+        cdef uint64_t value = PyNumber_Index(mode)
         self.use()
         with nogil:
             check_on(self, acl.aclrtSetStreamFailureMode(self._handle, value), "aclrtSetStreamFailureMode")
@@ -354,9 +362,9 @@ cdef class Stream(Handle):
         return get_attribute(self, abi.ACL_STREAM_ATTR_USER_CUSTOM_TAG).userCustomTag
 
     @custom_tag.setter
-    def custom_tag(self, uint32_t tag):
+    def custom_tag(self, tag):
         cdef abi.aclrtStreamAttrValue value
-        value.userCustomTag = tag
+        value.userCustomTag = PyNumber_Index(tag)
         set_attribute(self, abi.ACL_STREAM_ATTR_USER_CUSTOM_TAG, value)
 
     @property
@@ -379,9 +387,9 @@ cdef class Stream(Handle):
         return get_attribute(self, abi.ACL_STREAM_ATTR_PRIORITY).streamPriority
 
     @device_priority.setter
-    def device_priority(self, int32_t priority):
+    def device_priority(self, priority):
         cdef abi.aclrtStreamAttrValue value
-        value.streamPriority = <uint32_t>priority
+        value.streamPriority = <uint32_t><int32_t>PyNumber_Index(priority)
         set_attribute(self, abi.ACL_STREAM_ATTR_PRIORITY, value)
 
     @property
@@ -393,9 +401,9 @@ cdef class Stream(Handle):
         return LaunchBlockingMode(get_attribute(self, abi.ACL_STREAM_LAUNCH_BLOCKING_MODE).launchBlockingMode)
 
     @launch_blocking.setter
-    def launch_blocking(self, uint32_t mode):
+    def launch_blocking(self, mode):
         cdef abi.aclrtStreamAttrValue value
-        value.launchBlockingMode = mode
+        value.launchBlockingMode = PyNumber_Index(mode)
         set_attribute(self, abi.ACL_STREAM_LAUNCH_BLOCKING_MODE, value)
 
     def nonblocking_launch(self):
@@ -464,8 +472,8 @@ cdef class Stream(Handle):
         """
         cdef void *left_value = address(left)
         cdef void *right_value = address(right)
-        cdef abi.aclrtCondition compare = <abi.aclrtCondition><int>condition
-        cdef abi.aclrtCompareDataType width = <abi.aclrtCompareDataType><int>dtype
+        cdef abi.aclrtCondition compare = <abi.aclrtCondition><int>PyNumber_Index(condition)
+        cdef abi.aclrtCompareDataType width = <abi.aclrtCompareDataType><int>PyNumber_Index(dtype)
         self.use()
         true_stream.use()
         with nogil:
@@ -511,17 +519,18 @@ cdef class Stream(Handle):
 
     def get_resource_limit(self, kind):
         """How many cores its kernels may use (``aclrtGetStreamResLimit``), by `DevResLimitType`."""
-        cdef abi.aclrtDevResLimitType which = <abi.aclrtDevResLimitType><int>kind
+        cdef abi.aclrtDevResLimitType which = <abi.aclrtDevResLimitType><int>PyNumber_Index(kind)
         cdef uint32_t value
         self.use()
         check_on(self, acl.aclrtGetStreamResLimit(self._handle, which, &value), "aclrtGetStreamResLimit")
         return value
 
-    def set_resource_limit(self, kind, uint32_t value):
+    def set_resource_limit(self, kind, value):
         """Limit the cores that its kernels may use (``aclrtSetStreamResLimit``), by `DevResLimitType`."""
-        cdef abi.aclrtDevResLimitType which = <abi.aclrtDevResLimitType><int>kind
+        cdef abi.aclrtDevResLimitType which = <abi.aclrtDevResLimitType><int>PyNumber_Index(kind)
+        cdef uint32_t cores = PyNumber_Index(value)
         self.use()
-        check_on(self, acl.aclrtSetStreamResLimit(self._handle, which, value), "aclrtSetStreamResLimit")
+        check_on(self, acl.aclrtSetStreamResLimit(self._handle, which, cores), "aclrtSetStreamResLimit")
 
     def reset_resource_limits(self):
         """Go back to the device's limits (``aclrtResetStreamResLimit``)."""
@@ -566,6 +575,7 @@ cdef class Stream(Handle):
         cdef HostCall call
         self.use()
         call = new_host_call(function, args)
+        self._room.left = 0  # until the stream is seen idle again: it cannot drain without the GIL
         with nogil:
             check_on(self, acl.aclrtLaunchHostFunc(self._handle, host_function(), <void *>call), "aclrtLaunchHostFunc")
         self.keep(call, None)
@@ -677,7 +687,7 @@ cdef object result_of(aclError code, const char *call):
 cdef void *address(thing) except? NULL:
     if hasattr(thing, "data_ptr"):
         thing = thing.data_ptr()
-    return <void *><uintptr_t>thing
+    return <void *><uintptr_t>PyNumber_Index(thing)
 
 
 cdef int32_t whole_seconds(timeout) except? -1:

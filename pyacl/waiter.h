@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 /* Waits for `subject` on a thread of its own: makes `context` current there first. */
@@ -23,8 +24,9 @@ typedef int (*SignalCheck)(void);
 #define WAIT_INTERRUPTED (-3)
 #define WAIT_NO_THREAD 207001 /* ACL_ERROR_RT_MEMORY_ALLOCATION */
 #define SIGNAL_LOOK_NS 100000000L
-#define SHORTEST_SLEEP_NS 20000L
+#define SHORTEST_SLEEP_NS 1000L
 #define LONGEST_SLEEP_NS 200000L
+#define PRECISE_SLACK_NS 1UL
 #define POLLS_PER_CLOCK 64
 #define WAIT_TEXT 512
 
@@ -136,20 +138,38 @@ static inline uint64_t poll_now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+/* The kernel rounds a thread's sleeps up by its timer slack, 50 us by default: too coarse for a short wait. */
+static inline unsigned long set_timer_slack(unsigned long ns) {
+    int before = prctl(PR_GET_TIMERSLACK);
+    prctl(PR_SET_TIMERSLACK, ns);
+    return before > 0 ? (unsigned long)before : 0; /* 0 sets the thread's default again */
+}
+
+static inline int poll_sleeping(DoneQuestion question, void *subject, uint64_t end_ns) {
+    struct timespec nap = {0, SHORTEST_SLEEP_NS};
+    unsigned long slack = set_timer_slack(PRECISE_SLACK_NS);
+    int done;
+    while (!(done = question(subject)) && poll_now_ns() < end_ns) {
+        nanosleep(&nap, NULL);
+        if (nap.tv_nsec < LONGEST_SLEEP_NS) { nap.tv_nsec *= 2; }
+    }
+    set_timer_slack(slack);
+    return done;
+}
+
+static inline int poll_spinning(DoneQuestion question, void *subject, uint64_t end_ns) {
+    for (unsigned round = 1; !question(subject); round++) {
+        if (round % POLLS_PER_CLOCK != 0) { continue; }
+        if (poll_now_ns() >= end_ns) { return 0; }
+        sched_yield();
+    }
+    return 1;
+}
+
 /* Asks until the answer is yes (1) or the limit has passed (0). */
 static inline int pyacl_poll(DoneQuestion question, void *subject, int spin, uint64_t limit_us) {
-    uint64_t end = poll_now_ns() + limit_us * 1000;
-    struct timespec nap = {0, SHORTEST_SLEEP_NS};
-    for (unsigned round = 1;; round++) {
-        if (question(subject)) { return 1; }
-        if (!spin) {
-            nanosleep(&nap, NULL);
-            if (nap.tv_nsec < LONGEST_SLEEP_NS) { nap.tv_nsec *= 2; }
-        } else if (round % POLLS_PER_CLOCK == 0) {
-            sched_yield();
-        }
-        if ((!spin || round % POLLS_PER_CLOCK == 0) && poll_now_ns() >= end) { return 0; }
-    }
+    uint64_t end_ns = poll_now_ns() + limit_us * 1000;
+    return spin ? poll_spinning(question, subject, end_ns) : poll_sleeping(question, subject, end_ns);
 }
 
 #endif

@@ -1,0 +1,18 @@
+# When a submission keeps the GIL: see _gil.pyx.
+cdef struct Room:
+    int left         # submissions that may still keep the GIL
+    bint untrusted   # never keep it on this stream
+
+cdef bint look_for_room(Room *room, void *stream) noexcept
+
+# For submissions that release the GIL in any case.
+cdef inline void count_submission(Room *room) noexcept:
+    if room.left > 0:
+        room.left -= 1
+
+# Whether the submission that comes next may keep the GIL; counts it.
+cdef inline bint keeps_gil(Room *room, void *stream) noexcept:
+    if room.left > 0:
+        room.left -= 1
+        return True
+    return look_for_room(room, stream)
