@@ -23,6 +23,7 @@ enum {
     IDLE_POLLS = 400,        /* looks at an empty run queue before the worker sleeps */
     IDLE_PAUSES = 8,
     POLLS_PER_YIELD = 32,
+    SLOTS_AHEAD = 6,         /* asked for before they are run, if they are filled: they come from the submitter's cache */
     WATCH_NS = 2000000,      /* how long the run queue may stand still before another worker is made */
 };
 
@@ -228,6 +229,7 @@ static void run_stream(Stream *stream, uint64_t target, bool may_linger) {
             }
         }
         Task *task = stream_slot(stream, position);
+        if (position + SLOTS_AHEAD < known_tail) { stream_prefetch_slot(stream, position + SLOTS_AHEAD); }
         bool dropped = false;
         bool park = atomic_load_explicit(&stream->attention, memory_order_relaxed) != 0 && attend(stream, task, &dropped);
         if (dropped) { continue; }

@@ -132,4 +132,11 @@ static inline Task *stream_slot(Stream *stream, uint64_t position) {
     return &stream->ring[position & (STREAM_RING_SLOTS - 1)];
 }
 
+/* The lines that a launch with few arguments fills. */
+static inline void stream_prefetch_slot(Stream *stream, uint64_t position) {
+    char *slot = (char *)stream_slot(stream, position);
+    __builtin_prefetch(slot);
+    __builtin_prefetch(slot + TASK_ALIGNMENT);
+}
+
 #endif
