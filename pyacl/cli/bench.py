@@ -43,9 +43,9 @@ class Row:
 # Calls per turn stay below the queue depth where the device may fall behind.
 STREAM_ROWS = (
     Row("create_destroy", "create + destroy", 100),
-    Row("create_launch_destroy", "create, first launch, destroy", 30),
+    Row("create_launch_destroy", "create, launch, destroy", 30),
     Row("launch", "launch, 4 arguments", 500, drain=True),
-    Row("batch", "launch in a batch of 1,000, to completion", 1),
+    Row("batch", "the same, 1,000 to completion", 1),
     Row("query", "query, idle", 2000),
     Row("record", "event record", 300, drain=True),
     Row("synchronize", "synchronize, idle", 2000),
@@ -114,7 +114,7 @@ def print_heading(console: Console) -> None:
     console.print(f"runtime [bold]{runtime['runtime']}[/] {runtime['version']}, {runtime['soc']}: {runtime['library']}")
     if runtime["runtime"] == "emulator":
         console.print("[yellow]Emulator figures tell what the bindings cost. They say nothing about an NPU.[/]")
-    console.print("Nanoseconds per call: median of interleaved turns, middle half of the turns in brackets.")
+    console.print("Nanoseconds per call: median of interleaved turns ± half the distance of the quartiles.")
     console.print("The last column compares what ctypes and pyacl add to C.\n")
 
 
@@ -173,7 +173,7 @@ def make_table(flags: str, results: list[Result]) -> Table:
 def show(result: Result | None) -> str:
     if result is None:
         return "–"
-    return f"{result.median:,.0f} [dim]({result.low:,.0f}–{result.high:,.0f})[/]"
+    return f"{result.median:,.0f} [dim]±{(result.high - result.low) / 2:,.0f}[/]"
 
 
 def show_differences(found: dict[str, Result]) -> tuple[str, str, str]:
