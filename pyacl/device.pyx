@@ -4,6 +4,7 @@
 Every thread has a current context, or none. ``Device(index)`` makes the device's primary context current; ``Context``
 makes another one. Streams and events belong to the context that was current when they were made.
 """
+from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 for 1
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from pyacl cimport acl as abi
@@ -47,7 +48,7 @@ cdef class Context(Handle):
 
     def __init__(self, device=0):
         cdef abi.aclrtContext context = NULL
-        cdef int32_t index = device.device_index if isinstance(device, Device) else device
+        cdef int32_t index = device.device_index if isinstance(device, Device) else PyNumber_Index(device)
         ensure_initialized()
         self._before = current_context()
         with nogil: check(acl.aclrtCreateContext(&context, index), "aclrtCreateContext")
@@ -228,11 +229,12 @@ cdef class Device(Context):
 
     _exit_rank = 2
 
-    def __init__(self, int32_t index=0):
+    def __init__(self, index=0):
+        cdef int32_t number = PyNumber_Index(index)
         ensure_initialized()
         self._before = current_context()
-        with nogil: check(acl.aclrtSetDevice(index), "aclrtSetDevice")
-        self.device_index = index
+        with nogil: check(acl.aclrtSetDevice(number), "aclrtSetDevice")
+        self.device_index = number
         self.adopt(current_context(), True, None)
         set_current_parent(self)
         register(self)

@@ -7,6 +7,7 @@ a stream; both ends are kept alive until the stream has passed it.
 from cpython.buffer cimport (
     PyBUF_ANY_CONTIGUOUS, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
 )
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int32_t, uintptr_t
 
 from pyacl cimport acl as abi
@@ -100,6 +101,7 @@ cdef Stream require_stream(stream):
 
 
 cdef size_t positive_size(nbytes, str what) except 0:
+    nbytes = PyNumber_Index(nbytes)
     if nbytes <= 0:
         raise ValueError(f"{what} is {nbytes}, expected at least 1")
     return nbytes
@@ -136,7 +138,7 @@ cdef class DeviceBuffer(Handle):
         cdef Side side
         ensure_initialized()
         if hasattr(source, "__index__") and not hasattr(source, "__array_interface__"):
-            self.allocate(positive_size(source.__index__(), "nbytes"), policy)
+            self.allocate(positive_size(source, "nbytes"), policy)
             return
         side = make_side(source, False)
         self.allocate(positive_size(side.nbytes, "the size of source"), policy)
@@ -171,7 +173,7 @@ cdef class DeviceBuffer(Handle):
         cdef DeviceBuffer self = DeviceBuffer.__new__(DeviceBuffer)
         ensure_initialized()
         self.nbytes = positive_size(nbytes, "nbytes")
-        self.adopt(<void *><uintptr_t>handle, False, owner)
+        self.adopt(<void *><uintptr_t>PyNumber_Index(handle), False, owner)
         return self
 
     cdef int use_memory(self) except -1:
@@ -297,9 +299,9 @@ cdef class DeviceBuffer(Handle):
         cdef int32_t byte
         cdef Stream queue
         cdef void *handle
-        if not 0 <= value <= 255:
+        byte = PyNumber_Index(value)
+        if not 0 <= byte <= 255:
             raise ValueError(f"value is {value}, expected 0 to 255")
-        byte = value
         if stream is None:
             with nogil: check(acl.aclrtMemset(address, nbytes, byte, nbytes), "aclrtMemset")
             return
@@ -385,7 +387,7 @@ cdef class HostBuffer(Handle):
         data = None
         ensure_initialized()
         if hasattr(source, "__index__") and not hasattr(source, "__array_interface__"):
-            nbytes = positive_size(source.__index__(), "nbytes")
+            nbytes = positive_size(source, "nbytes")
         else:
             data = memoryview(source)
             nbytes = positive_size(data.nbytes, "the size of source")
@@ -401,7 +403,7 @@ cdef class HostBuffer(Handle):
         cdef HostBuffer self = HostBuffer.__new__(HostBuffer)
         ensure_initialized()
         self.nbytes = positive_size(nbytes, "nbytes")
-        self.adopt(<void *><uintptr_t>handle, False, owner)
+        self.adopt(<void *><uintptr_t>PyNumber_Index(handle), False, owner)
         return self
 
     def numpy(self, dtype=np.uint8, shape=None):

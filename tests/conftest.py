@@ -1,0 +1,57 @@
+"""What all tests share: the fixtures of pyacl's own pytest plugin under short names."""
+
+import threading
+import time
+
+import pytest
+
+import pyacl
+
+pytest_plugins = ["pyacl.testing"]
+
+
+@pytest.fixture
+def device(acl_device):
+    return acl_device
+
+
+@pytest.fixture
+def stream(acl_stream):
+    return acl_stream
+
+
+@pytest.fixture
+def kernels(acl_kernels):
+    """Look a sample kernel up by name."""
+    return acl_kernels.kernel
+
+
+@pytest.fixture
+def gate(kernels):
+    """Keeps streams busy: ``gate.close(stream)`` queues a kernel that runs until ``gate.open()``."""
+    return Gate(kernels)
+
+
+class Gate:
+    def __init__(self, kernels):
+        self.wait_flag = kernels("wait_flag")
+        self.flag = pyacl.DeviceBuffer(4)
+        self.flag.fill(0)
+
+    def close(self, stream):
+        self.wait_flag.launch(stream, 1, self.flag)
+
+    def open(self):
+        self.flag.fill(1)
+
+    def open_later(self, seconds):
+        """From another thread, which is returned."""
+
+        def run():
+            pyacl.Device(0)
+            time.sleep(seconds)
+            self.open()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
