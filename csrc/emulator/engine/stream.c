@@ -9,6 +9,7 @@
 #include "engine/counters.h"
 #include "engine/error.h"
 #include "engine/handle.h"
+#include "engine/overflow.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/scheduler.h"
@@ -398,14 +399,14 @@ void stream_cancel(Stream *stream, Task *task) {
 /* ---- the runner's side ---- */
 
 static bool is_business_code(int32_t code) {
-    return code == ACL_ERROR_RT_AICORE_OVER_FLOW || code == ACL_ERROR_RT_AIVEC_OVER_FLOW ||
-           code == ACL_ERROR_RT_OVER_FLOW || code == ACL_ERROR_RT_END_OF_SEQUENCE ||
-           code == ACL_ERROR_RT_MODEL_ABORT_NORMAL || code == ACL_ERROR_RT_SOCKET_CLOSE;
+    return is_overflow(code) || code == ACL_ERROR_RT_END_OF_SEQUENCE || code == ACL_ERROR_RT_MODEL_ABORT_NORMAL ||
+           code == ACL_ERROR_RT_SOCKET_CLOSE;
 }
 
 /* CONTINUE: the last failure stays until a synchronize takes it; an expected outcome never hides a failure.
  * STOP: the context keeps the first failure, and this stream drops what follows. */
 static void take_failure(Stream *stream, int32_t code) {
+    if (is_overflow(code)) { overflow_raise(stream->context->device); }
     if (is_business_code(code)) {
         int32_t none = 0;
         atomic_compare_exchange_strong(&stream->error, &none, code);
