@@ -10,6 +10,7 @@
 #include "engine/memory.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
+#include "engine/resource.h"
 #include "engine/stream.h"
 #include "engine/thread.h"
 #include "soc/soc.h"
@@ -66,7 +67,7 @@ aclError device_release(Device *device, bool force, const char *api) {
         context_destroy(primary, force);
         atomic_store(&device->primary, NULL);
         memory_free_device(device->id);
-        memset(device->resource_limited, 0, sizeof(device->resource_limited));
+        resource_reset(device->core_limit);
         report_device_state(device->id, ACL_RT_DEVICE_STATE_RESET_POST);
     }
     pthread_mutex_unlock(&device->lock);

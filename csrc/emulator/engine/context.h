@@ -13,6 +13,8 @@
 struct Stream;
 struct HostThread;
 
+enum { CORE_KINDS = 2 }; /* cube and vector: aclrtDevResLimitType */
+
 typedef struct Context {
     void *handle;
     struct Device *device;
@@ -34,8 +36,7 @@ typedef struct Device {
     _Atomic(Context *) primary;
     _Atomic(uint32_t) streams; /* counted against the product's limit */
     _Atomic(bool) aborting;
-    uint32_t resource_limit[2];
-    bool resource_limited[2];
+    _Atomic(uint32_t) core_limit[CORE_KINDS]; /* limit + 1; 0 = none: see resource.h */
 } Device;
 
 /* NULL when `id` is no visible device. */

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "engine/counters.h"
@@ -12,6 +11,7 @@
 #include "engine/overflow.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
+#include "engine/resource.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
 #include "soc/soc.h"
@@ -126,7 +126,7 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     stream->failure_mode = ACL_CONTINUE_ON_FAILURE;
     stream->overflow_switch = stream->cache_op_info = stream->launch_blocking = 0;
     stream->custom_tag = CUSTOM_TAG_NONE;
-    memset(stream->resource_limited, 0, sizeof(stream->resource_limited));
+    resource_reset(stream->core_limit);
     atomic_store(&stream->nonblocking_depth, 0);
     atomic_store(&stream->subscriber, 0);
     atomic_store(&stream->attention, 0);

@@ -72,8 +72,7 @@ typedef struct Stream {
     /* Host-side state, under `submit`. */
     uint64_t failure_mode;
     uint32_t overflow_switch, custom_tag, cache_op_info, device_priority, launch_blocking;
-    uint32_t resource_limit[2];
-    bool resource_limited[2];
+    _Atomic(uint32_t) core_limit[CORE_KINDS]; /* limit + 1; 0 = the device's: see resource.h */
     _Atomic(uint32_t) nonblocking_depth;
     _Atomic(uint64_t) subscriber; /* thread id of the report thread; HOST_SUBSCRIBER; 0 = none */
     Task **kept;                  /* PERSISTENT: tasks kept for a model */
