@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import repeat
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -158,7 +159,7 @@ def summarize(row: Row, flags: str, caller: str, values: list[float]) -> Result:
 
 
 def make_table(flags: str, results: list[Result]) -> Table:
-    table = Table(title=f"stream flags: {flags}", title_justify="left")
+    table = Table(title=f"stream flags: {flags}", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("call")
     for caller in callers.NAMES:
         table.add_column(caller, justify="right")
