@@ -1,6 +1,7 @@
 """Memory: bytes arrive, ends stay alive, wrong sizes are refused before any call."""
 
 import gc
+import time
 import weakref
 
 import numpy as np
@@ -194,6 +195,8 @@ def test_a_stream_that_nobody_waits_for_still_lets_go(stream):
         pinned, buffer = pyacl.HostBuffer(64), pyacl.DeviceBuffer(64)
         watched.append(weakref.ref(buffer))
         buffer.copy_from_async(pinned, stream)
+        if sum(ref() is not None for ref in watched) > 300:  # the device is behind
+            time.sleep(0.01)
     del pinned, buffer
     assert sum(ref() is not None for ref in watched) < 500
     stream.synchronize()
