@@ -52,7 +52,7 @@ class build_native(build_ext):
     def build_emulator(self, package):
         objects = self.compile_all(EMULATOR_SOURCES, EMULATOR_FLAGS, ["csrc/include", "csrc/emulator"])
         for path, soname in EMULATOR_LIBRARIES.items():
-            link_flags = [f"-Wl,-soname,{soname}", "-Wl,-z,now", "-pthread"]
+            link_flags = [f"-Wl,-soname,{soname}", "-Wl,-z,defs,-z,now", "-pthread"]
             self.link(objects, package / path, link_flags, ["dl", "m", "rt"])
 
     def build_kernels(self, package):
