@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from pyacl.errors import EmulatedRuntimeWarning, NotSupportedError, RuntimeNotFoundError, make_error
+from pyacl.errors import AclError, EmulatedRuntimeWarning, NotSupportedError, RuntimeNotFoundError, make_error
 
 cdef extern from "load.h" nogil:
     enum:
@@ -196,13 +196,17 @@ cdef int ensure_initialized() except -1:
     return 0
 
 
-# Objects that hold something of the runtime, closed at exit in the order of their ranks.
+# Objects that hold something of the runtime, ended at exit in the order of their ranks.
 _live = weakref.WeakSet()
 
 
 def register(thing):
-    """Have `thing.close()` called at interpreter exit, by `thing._exit_rank`, smallest first."""
+    """Have `thing._end()` called at interpreter exit, by `thing._exit_rank`, smallest first."""
     _live.add(thing)
+
+
+class StillBusy(Exception):
+    """Raised by an `_end` that would wait for ever: everything is left to the operating system then."""
 
 
 def _shut_down():
@@ -210,11 +214,15 @@ def _shut_down():
     if fork_generation != 1:  # a forked child: nothing here is its own
         finalizing = True
         return
-    for thing in sorted(_live, key=lambda thing: thing._exit_rank):
-        try:
-            thing.close()
-        except Exception:  # at exit a leak is better than a crash or a traceback about it
-            pass
+    try:
+        for thing in sorted(_live, key=lambda thing: thing._exit_rank):
+            try:
+                thing._end()
+            except AclError:  # at exit a leak is better than a crash or a traceback about it
+                pass
+    except StillBusy:
+        finalizing = True
+        return
     finalizing = True
     if ours:
         with nogil:

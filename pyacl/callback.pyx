@@ -52,6 +52,7 @@ ctypedef void (*RunRequest)(Request *request)
 cdef struct Request:
     RunRequest run             # with the GIL
     void *target               # the HostCall or StateCallback; alive while its C function has not returned
+    aclrtContext context       # to make current first, or NULL
     aclrtStream stream         # of a state callback
     aclrtStreamState stream_state
     RequestState state
@@ -119,7 +120,7 @@ cdef void submit_and_wait(Request wanted) noexcept nogil:
 
 
 cdef void on_host_function(void *arguments) noexcept nogil:
-    submit_and_wait(Request(run_host_call, arguments, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
+    submit_and_wait(Request(run_host_call, arguments, NULL, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
 
 
 cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *arguments) noexcept nogil:
@@ -128,7 +129,7 @@ cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *argu
     When that thread is the drain thread itself, or holds the GIL, waiting for the drain thread would never end: then
     the function runs right here.
     """
-    cdef Request request = Request(run_state_callback, arguments, stream, state, QUEUED, False, NULL)
+    cdef Request request = Request(run_state_callback, arguments, NULL, stream, state, QUEUED, False, NULL)
     cdef bint is_drain = queue.has_drain and pthread_self() == queue.drain
     if queue.stopping or queue.generation != fork_generation:
         return
@@ -136,6 +137,7 @@ cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *argu
         with gil:
             request.run(&request)
         return
+    acl.aclrtGetCurrentContext(&request.context)  # stays NULL if there is none yet
     submit_and_wait(request)
 
 
@@ -188,17 +190,22 @@ cdef void call_function(object function, object arguments):
         Py_DECREF(result)
 
 
+cdef void enter(aclrtContext context, object parent):
+    """A function may use what it could have used where it was asked for."""
+    if context is not NULL:
+        acl.aclrtSetCurrentContext(context)
+        set_current_parent(parent)
+
+
 cdef void run_host_call(Request *request):
     cdef HostCall call = <HostCall>request.target
-    # The function may use streams of the context that it was launched in, as it could have there.
-    if call.context is not NULL:
-        acl.aclrtSetCurrentContext(call.context)
-        set_current_parent(call.parent)
+    enter(call.context, call.parent)
     call_function(call.function, call.arguments)
 
 
 cdef void run_state_callback(Request *request):
     cdef StateCallback callback = <StateCallback>request.target
+    enter(request.context, None)
     stream = streams.Stream.from_handle(<uintptr_t>request.stream)
     call_function(callback.function, (stream, StreamState(request.stream_state)))
 
@@ -224,7 +231,7 @@ class _Drain:
         self.thread.start()
         register(self)
 
-    def close(self):
+    def _end(self):
         if self.thread is None or queue.stopping or queue.generation != fork_generation:
             return
         with nogil:

@@ -9,11 +9,15 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from pyacl cimport acl as abi
 from pyacl._handle cimport Handle, current_parent, set_current_parent
-from pyacl._runtime cimport acl, check, ensure_initialized
+from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
 from pyacl._wait cimport synchronize_device
 
-from pyacl._runtime import register
+from pyacl._runtime import StillBusy, register
 from pyacl.errors import DeviceMismatchError, SYNC_RESULTS, SyncResult, make_error
+
+
+cdef enum:
+    EXIT_TIMEOUT_MS = 5000
 
 
 cdef void *current_context() except? NULL:
@@ -189,6 +193,19 @@ cdef class Context(Handle):
         self._parent = None
         if current_parent() is self:
             set_current_parent(None)
+
+    def _end(self):
+        # At interpreter exit. Work that is still queued gets a while to finish, but must not keep the process.
+        cdef abi.aclError code
+        if self._closed or self._generation != fork_generation:
+            return
+        with nogil:
+            code = acl.aclrtSetCurrentContext(self._handle)
+            if code == 0:
+                code = acl.aclrtSynchronizeDeviceWithTimeout(EXIT_TIMEOUT_MS)
+        if code == abi.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT:
+            raise StillBusy
+        self.close()
 
     def __exit__(self, *exc):
         cdef void *before = self._before
