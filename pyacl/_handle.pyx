@@ -2,9 +2,9 @@
 """What all classes that stand for a handle have in common: owning, borrowing, closing, and whose child they are."""
 from cpython.dict cimport PyDict_GetItem
 from cpython.ref cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int32_t, uintptr_t
 
-from pyacl._runtime cimport fork_generation, is_finalizing
+from pyacl._runtime cimport acl, fork_generation, is_finalizing
 
 from pyacl.errors import ClosedError, ForkedError
 
@@ -12,6 +12,18 @@ cdef extern from "Python.h":
     PyObject *PyThreadState_GetDict()
 
 cdef object CURRENT = "pyacl.current"
+
+
+cdef enum:
+    MOST_DEVICES = 256
+
+# How often each device was reset in this process.
+cdef unsigned int resets[MOST_DEVICES]
+
+
+cdef void note_reset(int32_t device) noexcept:
+    if 0 <= device < MOST_DEVICES:
+        resets[device] += 1
 
 
 cdef object current_parent():
@@ -47,9 +59,17 @@ cdef class Handle:
         self._parent = parent
         self._closed = False
         self._generation = fork_generation
+        self._device = -1
+        if owned and acl.aclrtGetDevice(&self._device) == 0 and self._device < MOST_DEVICES:
+            self._resets = resets[self._device]
+
+    cdef bint is_orphan(self) noexcept:
+        return 0 <= self._device < MOST_DEVICES and self._resets != resets[self._device]
 
     cdef bint must_destroy(self) noexcept:
-        return self._owned and not self._closed and self._generation == fork_generation and not is_finalizing()
+        if not self._owned or self._closed or self._generation != fork_generation or is_finalizing():
+            return False
+        return not self.is_orphan()
 
     def __cinit__(self):
         self._closed = True  # until the runtime has given a handle

@@ -8,7 +8,7 @@ from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from pyacl cimport acl as abi
-from pyacl._handle cimport Handle, current_parent, set_current_parent
+from pyacl._handle cimport Handle, current_parent, note_reset, set_current_parent
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
 from pyacl._wait cimport synchronize_device
 
@@ -27,6 +27,14 @@ cdef void *current_context() except? NULL:
     if code != 0 and code != abi.ACL_ERROR_RT_CONTEXT_NULL:
         check(code, "aclrtGetCurrentContext")
     return context
+
+
+cdef int note_if_reset(int32_t device) except -1:
+    """The last reference resets a device; whose that is only the runtime knows."""
+    cdef int32_t active = 0
+    if acl.aclrtGetPrimaryCtxState(device, NULL, &active) != 0 or not active:
+        note_reset(device)
+    return 0
 
 
 cdef class Context(Handle):
@@ -311,6 +319,7 @@ cdef class Device(Context):
             with nogil: check(acl.aclrtResetDeviceForce(index), "aclrtResetDeviceForce")
         else:
             with nogil: check(acl.aclrtResetDevice(index), "aclrtResetDevice")
+        note_if_reset(index)
         self.forget()
 
     def __dealloc__(self):
@@ -319,6 +328,7 @@ cdef class Device(Context):
             self._closed = True
             with nogil:
                 acl.aclrtResetDevice(index)
+            note_if_reset(index)
 
     def __repr__(self):
         return f"<pyacl.Device {self.device_index}{', closed' if self._closed else ''}>"

@@ -194,7 +194,7 @@ cdef class Event(Handle):
             return
         self.use()
         self._closed = True  # before the GIL is released: nobody else may start to use it
-        if self._owned:
+        if self._owned and not self.is_orphan():
             with nogil:
                 code = acl.aclrtDestroyEvent(handle)
         self._parent = None

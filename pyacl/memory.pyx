@@ -342,7 +342,7 @@ cdef class DeviceBuffer(Handle):
             return
         self.use()
         self._closed = True
-        if self._owned:
+        if self._owned and not self.is_orphan():
             with nogil: check(acl.aclrtFree(address), "aclrtFree")
         self._parent = self._base = None
 
@@ -442,7 +442,7 @@ cdef class HostBuffer(Handle):
     cdef int free(self, bint checked) except -1:
         cdef void *address = self._handle
         cdef abi.aclError code
-        if self._owned and self._generation == fork_generation and not is_finalizing():
+        if self._owned and self._generation == fork_generation and not is_finalizing() and not self.is_orphan():
             self._owned = False
             with nogil:
                 code = acl.aclrtFreeHost(address)

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 from pyacl cimport acl as abi
-from pyacl._gil cimport count_submission, keeps_gil
+from pyacl._gil cimport count_submission, keeps_gil, seen_idle
 from pyacl._handle cimport Handle, current_parent
 from pyacl._keep cimport Keeper
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
@@ -248,7 +248,10 @@ cdef class Stream(Handle):
         if timeout is not None or self._keeper is not None:
             return self.synchronize_with_care(timeout)
         code = synchronize_stream(self._handle, self._fast_sync)
-        return COMPLETE if code == 0 else result_of(code, "aclrtSynchronizeStream")
+        if code != 0:
+            return result_of(code, "aclrtSynchronizeStream")
+        seen_idle(&self._room)
+        return COMPLETE
 
     cdef object synchronize_with_care(self, timeout):
         """With a timeout, or with things that its tasks use: a wait in vain must not let go of them."""
@@ -610,7 +613,7 @@ cdef class Stream(Handle):
         if self._is_default:
             raise ValueError("a default stream lives as long as its context and cannot be closed")
         self._closed = True  # before the GIL is released: nobody else may start to use it
-        if self._owned:
+        if self._owned and not self.is_orphan():
             with nogil:
                 code = destroy(self._handle, self._context, drop)
         if code != 0 and not is_gone(code):
