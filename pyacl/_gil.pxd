@@ -3,7 +3,16 @@ cdef struct Room:
     int left         # submissions that may still keep the GIL
     bint untrusted   # never keep it on this stream
 
+cdef enum:
+    ROOM = 1024
+
+# Starts the count anew. `trusted`: nobody else submits to the stream, and a submission never waits for its task.
+cdef void open_room(Room *room, bint trusted) noexcept
 cdef bint look_for_room(Room *room, void *stream) noexcept
+
+# A wait for the stream has just ended well.
+cdef inline void seen_idle(Room *room) noexcept:
+    room.left = 0 if room.untrusted else ROOM
 
 # For submissions that release the GIL in any case.
 cdef inline void count_submission(Room *room) noexcept:

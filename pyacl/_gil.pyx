@@ -21,9 +21,6 @@ import os
 from pyacl cimport acl as abi
 from pyacl._runtime cimport acl
 
-cdef enum:
-    ROOM = 1024
-
 cdef enum Policy:
     AUTO
     RELEASE
@@ -45,10 +42,15 @@ cdef Policy read_policy() except *:
 cdef Policy policy = read_policy()
 
 
+cdef void open_room(Room *room, bint trusted) noexcept:
+    room.left = 0
+    room.untrusted = policy == RELEASE or not trusted
+
+
 cdef bint look_for_room(Room *room, void *stream) noexcept:
     cdef abi.aclrtStreamStatus status = abi.ACL_STREAM_STATUS_NOT_READY
-    if policy != AUTO:
-        return policy == HOLD
+    if policy == HOLD:
+        return True
     if room.untrusted:
         return False
     if acl.aclrtStreamQuery(stream, &status) != 0 or status != abi.ACL_STREAM_STATUS_COMPLETE:

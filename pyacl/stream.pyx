@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 from pyacl cimport acl as abi
-from pyacl._gil cimport count_submission, keeps_gil, seen_idle
+from pyacl._gil cimport count_submission, keeps_gil, open_room, seen_idle
 from pyacl._handle cimport Handle, current_parent
 from pyacl._keep cimport Keeper
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
@@ -108,7 +108,7 @@ cdef class Stream(Handle):
         acl.aclrtGetDevice(&self.device_index)
         acl.aclrtStreamGetFlags(stream, &flags)
         self._fast_sync = flags & abi.ACL_STREAM_FAST_SYNC != 0
-        self._room.untrusted = not owned
+        open_room(&self._room, owned)
         self.adopt(stream, owned, parent)
         return 0
 
