@@ -6,8 +6,9 @@ answers the calls, and `pyacl.emulator` for the control of the emulated one.
 
 import os as _os
 
-from pyacl import emulator
+from pyacl import emulator, enums, errors
 from pyacl._runtime import runtime
+from pyacl.batch import LaunchBatch
 from pyacl.callback import register_stream_callback
 from pyacl.device import Context, Device
 from pyacl.enums import *
@@ -18,6 +19,25 @@ from pyacl.memory import DeviceBuffer, HostBuffer
 from pyacl.stream import Stream
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Binary",
+    "Context",
+    "Device",
+    "DeviceBuffer",
+    "Event",
+    "HostBuffer",
+    "Kernel",
+    "Plan",
+    "Stream",
+    "emulator",
+    "get_include",
+    "get_library_dir",
+    "register_stream_callback",
+    "runtime",
+]
+__all__ += enums.__all__
+__all__ += errors.__all__
 
 
 def get_include() -> str:

@@ -45,6 +45,11 @@ cdef class Context(Handle):
     device : int or Device, default 0
         The device, as counted by ``ASCEND_RT_VISIBLE_DEVICES``.
 
+    Attributes
+    ----------
+    device_index : int
+        The device it is on; -1 for a borrowed context.
+
     Raises
     ------
     InvalidParamError

@@ -9,6 +9,29 @@ import enum
 
 from pyacl._error_table import ERRORS
 
+__all__ = [
+    "AclError",
+    "CaptureError",
+    "ClosedError",
+    "DeviceFaultError",
+    "DeviceMismatchError",
+    "EmulatedRuntimeWarning",
+    "EventExhaustedError",
+    "ForkedError",
+    "InvalidParamError",
+    "NoContextError",
+    "NotInitializedError",
+    "NotSupportedError",
+    "OutOfDeviceMemoryError",
+    "ResourceExhaustedError",
+    "RuntimeFailure",
+    "RuntimeNotFoundError",
+    "StreamAbortedError",
+    "StreamExhaustedError",
+    "StreamTimeoutError",
+    "SyncResult",
+]
+
 
 class EmulatedRuntimeWarning(RuntimeWarning):
     """No NPU answers: the emulator does, and nobody asked for it."""

@@ -206,7 +206,13 @@ cdef void *load_data(bytes data, abi.aclrtBinaryLoadOptions *options) except? NU
 # ---- kernels ----
 
 cdef class Kernel(Handle):
-    """A kernel of a `Binary`, from ``binary.kernel(name)``. Keeps the binary loaded."""
+    """A kernel of a `Binary`, from ``binary.kernel(name)``. Keeps the binary loaded.
+
+    Attributes
+    ----------
+    name : str or None
+        What it was looked up by; None when borrowed.
+    """
 
     def __init__(self):
         raise TypeError("a Kernel comes from Binary.kernel(name), or from Kernel.from_handle(handle)")
@@ -290,7 +296,16 @@ cdef class Kernel(Handle):
 cdef class Plan:
     """A launch with everything settled but the values: call it with them, in the order of the spec.
 
-    Comes from `Kernel.bind`. Calling it releases the GIL and is safe from several threads at once.
+    Comes from `Kernel.bind`. Calling it is safe from several threads at once. Whether it releases the GIL: see _gil.pyx.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        What is launched.
+    stream : Stream or None
+        Where; None is the current context's default stream.
+    spec : str
+        One word per argument.
     """
 
     def __cinit__(self):

@@ -119,6 +119,11 @@ cdef class DeviceBuffer(Handle):
     policy : MemMallocPolicy, default HUGE_FIRST
         Which pages to take.
 
+    Attributes
+    ----------
+    nbytes : int
+        The size.
+
     Raises
     ------
     OutOfDeviceMemoryError
@@ -367,6 +372,11 @@ cdef class HostBuffer(Handle):
     ----------
     source : int or buffer
         A size in bytes, or an array (anything contiguous with the buffer protocol), whose bytes are then copied over.
+
+    Attributes
+    ----------
+    nbytes : int
+        The size.
 
     Raises
     ------

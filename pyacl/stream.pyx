@@ -67,6 +67,11 @@ cdef class Stream(Handle):
     device : Device or Context, optional
         Where to create it, if not in the current context.
 
+    Attributes
+    ----------
+    device_index : int
+        The device it is on.
+
     Raises
     ------
     StreamExhaustedError

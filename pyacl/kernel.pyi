@@ -1,0 +1,43 @@
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import Buffer
+
+from pyacl._handle import Handle
+from pyacl.enums import BinaryMagic
+from pyacl.stream import Stream
+
+class Binary(Handle):
+    """Compiled kernels, loaded onto the device (``aclrtBinaryLoadFromFile``, ``aclrtBinaryLoadFromData``)."""
+
+    def __init__(
+        self, source: str | os.PathLike[str] | Buffer, magic: BinaryMagic | int | None = None, lazy: bool = False
+    ) -> None: ...
+    @classmethod
+    def from_handle(cls, handle: int, owner: object = None) -> Binary: ...
+    def kernel(self, name: str) -> Kernel: ...
+
+class Kernel(Handle):
+    """A kernel of a `Binary`, from ``binary.kernel(name)``."""
+
+    @classmethod
+    def from_handle(cls, handle: int, owner: object = None) -> Kernel: ...
+    @property
+    def name(self) -> str | None: ...
+    def bind(self, spec: str | Sequence[str] = "", *, blocks: int = 1, stream: Stream | None = None) -> Plan: ...
+    def launch(self, stream: Stream | None, blocks: int, *args: Any) -> None: ...
+
+class Plan:
+    """A launch with everything settled but the values: call it with them, in the order of the spec."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def stream(self) -> Stream | None: ...
+    @property
+    def spec(self) -> str: ...
+    @property
+    def blocks(self) -> int: ...
+    def packed(self, *args: Any) -> bytes: ...
+    def __call__(self, *args: Any) -> None: ...
