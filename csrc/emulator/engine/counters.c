@@ -7,6 +7,7 @@
 #include "engine/context.h"
 #include "engine/event.h"
 #include "engine/memory.h"
+#include "engine/notify.h"
 #include "engine/scheduler.h"
 #include "pyacl/emulator.h"
 
@@ -40,6 +41,7 @@ aclError pyaclEmuGetCounters(pyaclEmuCounters *counters) {
         .tasksRetired = dead,
         .tasksFailed = atomic_load(&failed),
         .tasksDropped = atomic_load(&dropped),
+        .notifies = notify_live_count(),
         .workers = scheduler_worker_count(),
     };
     stream_for_each(add_tasks, counters);

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "engine/poll.h"
 #include "soc/soc.h"
 
 enum {
@@ -24,6 +25,7 @@ enum {
     IDLE_PAUSES = 8,
     POLLS_PER_YIELD = 32,
     SLOTS_AHEAD = 6,         /* asked for before they are run, if they are filled: they come from the submitter's cache */
+    POLL_NS = 1000000,       /* how often the watchman looks at memory that streams wait for */
     WATCH_NS = 2000000,      /* how long the run queue may stand still before another worker is made */
 };
 
@@ -40,7 +42,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     Stream *armed;
-    bool started, watching;
+    bool started, watching, polling;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -339,6 +341,26 @@ void scheduler_arm_timer(Stream *stream, uint64_t deadline) {
     pthread_mutex_unlock(&watch.lock);
 }
 
+void scheduler_start_polling(void) {
+    scheduler_many_cpus();
+    pthread_mutex_lock(&watch.lock);
+    if (!watch.started) { watch.started = start_thread(watchman_main); }
+    if (!watch.polling) {
+        watch.polling = true;
+        pthread_cond_signal(&watch.changed);
+    }
+    pthread_mutex_unlock(&watch.lock);
+}
+
+/* Outside the lock, since it unparks. Whoever starts to wait meanwhile sets `polling` again. */
+static void poll_waits(void) {
+    watch.polling = false;
+    pthread_mutex_unlock(&watch.lock);
+    bool more = poll_now();
+    pthread_mutex_lock(&watch.lock);
+    if (more) { watch.polling = true; }
+}
+
 static void unlink_timer(Stream *stream) {
     for (Stream **link = &watch.armed; *link != NULL; link = &(*link)->timer_next) {
         if (*link == stream) {
@@ -395,6 +417,7 @@ static void *watchman_main(void *unused) {
     uint64_t taken = UINT64_MAX;
     pthread_mutex_lock(&watch.lock);
     for (;;) {
+        if (watch.polling) { poll_waits(); }
         uint64_t now = clock_now();
         uint64_t wake = fire_timers(now);
         if (watch.watching) {
@@ -402,6 +425,7 @@ static void *watchman_main(void *unused) {
             if (!watch.watching) { taken = UINT64_MAX; }
         }
         if (watch.watching && now + WATCH_NS < wake) { wake = now + WATCH_NS; }
+        if (watch.polling && now + POLL_NS < wake) { wake = now + POLL_NS; }
         if (wake == FOREVER) {
             pthread_cond_wait(&watch.changed, &watch.lock);
         } else {

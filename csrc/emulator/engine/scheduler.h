@@ -16,6 +16,8 @@ bool scheduler_help(Stream *stream, uint64_t target);
 /* Calls stream_unpark with wait_expired set when the clock passes `deadline`. One per stream: its head task's. */
 void scheduler_arm_timer(Stream *stream, uint64_t deadline);
 void scheduler_disarm_timer(Stream *stream);
+/* Makes the watchman call poll_now every millisecond for as long as somebody waits there. */
+void scheduler_start_polling(void);
 uint32_t scheduler_worker_count(void);
 bool scheduler_many_cpus(void);
 

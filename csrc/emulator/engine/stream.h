@@ -32,6 +32,8 @@ enum {
     ATTENTION_CLOSING = 32, /* the last task is done or will never be: do not linger */
 };
 
+typedef bool (*PollCondition)(const void *subject);
+
 typedef struct Stream {
     /* Read by everybody, hardly ever written. The groups below live on cache lines of their own: the submitter and the
      * runner are on different cores, and a line that both touch costs more than the launch. */
@@ -57,6 +59,8 @@ typedef struct Stream {
     struct Stream *timer_next;
     struct Stream *parked_next; /* in the list of what the head task waits for, under that list's lock */
     bool is_parked;
+    PollCondition poll_condition;   /* of a polled wait, under poll.c's lock */
+    const void *poll_subject;
 
     /* Who runs it, and why it should look up. */
     _Alignas(64) _Atomic(int) state;

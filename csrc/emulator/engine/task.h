@@ -12,6 +12,7 @@ struct Stream;
 struct Task;
 struct Record;
 struct Event;
+struct Notify;
 struct Function;
 struct pyaclBlock;
 
@@ -63,6 +64,11 @@ typedef struct EventTask {
     bool external;
 } EventTask;
 
+typedef struct NotifyTask {
+    struct Notify *notify;
+    uint64_t timeout_ns; /* 0 = for ever */
+} NotifyTask;
+
 typedef struct HostTask {
     void (*function)(void *);
     void *argument;
@@ -83,6 +89,7 @@ typedef struct Task {
         CopyTask copy;
         FillTask fill;
         EventTask event;
+        NotifyTask notify;
         HostTask host;
     } as;
     _Alignas(TASK_ALIGNMENT) unsigned char inline_args[TASK_INLINE_ARGS];

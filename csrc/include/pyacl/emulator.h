@@ -19,6 +19,7 @@ typedef struct pyaclEmuCounters {
     uint64_t tasksSubmitted, tasksRetired;        /* since the start; dropped tasks count as retired */
     uint64_t tasksFailed, tasksDropped;
     uint64_t workers;                             /* device worker threads made so far */
+    uint64_t notifies;                            /* alive, counting ones included */
 } pyaclEmuCounters;
 
 /* Chooses the product (an SoC name such as "Ascend910B3", or a product such as "A2"; NULL keeps the choice of

@@ -1,0 +1,75 @@
+/* Chapter 08, notifies. */
+#include "engine/notify.h"
+
+#include "api/api.h"
+
+#define DEFAULT_TIMEOUT UINT32_MAX /* which is: for ever */
+
+#define FIND_NOTIFY(notify, handle) \
+    Notify *notify;                 \
+    TRY(notify_find(__func__, (handle), &notify))
+
+aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) {
+    ENTER();
+    REQUIRE(notify);
+    if (flag != ACL_NOTIFY_DEFAULT && flag != ACL_NOTIFY_DEVICE_USE_ONLY) {
+        return FAIL(ACL_ERROR_RT_PARAM_INVALID, "flag 0x%llx", (unsigned long long)flag);
+    }
+    CURRENT_CONTEXT(context);
+    Notify *made;
+    TRY(notify_create(context->device, &made, __func__));
+    *notify = made->handle;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDestroyNotify(aclrtNotify notify) {
+    ENTER();
+    REQUIRE(notify);
+    FIND_NOTIFY(found, notify);
+    notify_destroy(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) {
+    ENTER();
+    REQUIRE(notify);
+    REQUIRE(notifyId);
+    FIND_NOTIFY(found, notify);
+    *notifyId = (uint32_t)found->id;
+    return ACL_SUCCESS;
+}
+
+/* From any device: that is what notifies are for. */
+aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
+    ENTER();
+    REQUIRE(notify);
+    FIND_NOTIFY(found, notify);
+    OWN_STREAM(queue, stream);
+    return notify_record(found, queue, __func__);
+}
+
+aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) {
+    ENTER();
+    REQUIRE(notify);
+    FIND_NOTIFY(found, notify);
+    OWN_STREAM(queue, stream);
+    return notify_wait(found, queue, timeout == DEFAULT_TIMEOUT ? 0 : timeout * NS_PER_S, __func__);
+}
+
+/* All or none: the handles are checked first. */
+aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) {
+    ENTER();
+    REQUIRE(notifies);
+    if (num == 0) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "num is 0"); }
+    for (size_t i = 0; i < num; i++) {
+        if (notifies[i] == NULL) { return INVALID("one of the notifies is NULL"); }
+        FIND_NOTIFY(found, notifies[i]);
+        (void)found;
+    }
+    NEED_FEATURE(SOC_NOTIFY_RESET);
+    for (size_t i = 0; i < num; i++) {
+        FIND_NOTIFY(found, notifies[i]);
+        notify_reset(found);
+    }
+    return ACL_SUCCESS;
+}
