@@ -24,7 +24,7 @@ import pytest
 
 import pyacl
 
-RESOURCES = ("streams", "events", "binaries", "device_allocations", "host_allocations", "event_records")
+RESOURCES = ("streams", "events", "binaries", "device_allocations", "host_allocations", "event_records", "notifies")
 
 
 @pytest.fixture

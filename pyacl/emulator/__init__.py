@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyacl import raw
 from pyacl._runtime import runtime
 from pyacl.errors import EmulatedRuntimeWarning, NotSupportedError, make_error
 
@@ -35,13 +36,14 @@ __all__ = [
 ]
 
 ALL_STREAMS = -1
+COUNTERS_ROOM = 64  # numbers; more than there are in a library that is newer than this file
 
 
 class Counters(NamedTuple):
     """Live resources and work done, process-wide. A leak test compares two of these.
 
-    ``contexts`` to ``event_records`` are alive now (default and internal streams included); the others count since the
-    start. Dropped tasks count as retired.
+    ``contexts`` to ``event_records`` and ``notifies`` are alive now (default and internal streams included); the others
+    count since the start. Dropped tasks count as retired.
     """
 
     contexts: int
@@ -58,6 +60,7 @@ class Counters(NamedTuple):
     tasks_failed: int
     tasks_dropped: int
     workers: int
+    notifies: int
 
 
 def configure(soc: str | None = None, devices: int = 0) -> None:
@@ -134,9 +137,9 @@ def enable_stream_queue(stream: Stream | int, on: bool = True) -> None:
 
 def counters() -> Counters:
     """What is alive and what was done so far. C: ``pyaclEmuGetCounters``."""
-    numbers = (ctypes.c_uint64 * len(Counters._fields))()
+    numbers = (ctypes.c_uint64 * COUNTERS_ROOM)()
     _call("pyaclEmuGetCounters", numbers)
-    return Counters(*numbers)
+    return Counters(*numbers[: len(Counters._fields)])
 
 
 def sample_kernels() -> str:
@@ -168,4 +171,4 @@ def _call(name: str, *arguments: object) -> None:
         raise NotSupportedError(-2, name, f"{path} is no pyacl emulator: it has no control calls") from None
     code = function(*arguments)
     if code != 0:
-        raise make_error(code, name, "")
+        raise make_error(code, name, (raw.aclGetRecentErrMsg() or b"").decode())
