@@ -57,23 +57,19 @@ void record_wake_host_waiters(void) {
     spot_notify(&host_waiters);
 }
 
-/* DONE lets the parked streams go on; DROPPED leaves them waiting, as on the real device. */
+/* DONE lets the parked streams go on; DROPPED leaves them waiting, as on the real device. Unparked under the lock: a
+ * stream that something else woke meanwhile could otherwise park on another record and change the link we follow. */
 static void record_finish(Record *record, RecordState state) {
-    Stream *parked = NULL;
     pthread_mutex_lock(&record_lock);
     record->time_ns = clock_now();
     atomic_store(&record->state, (int)state);
-    if (state == RECORD_DONE) {
-        parked = record->parked;
-        record->parked = NULL;
-        for (Stream *stream = parked; stream != NULL; stream = stream->parked_next) { stream->is_parked = false; }
+    while (state == RECORD_DONE && record->parked != NULL) {
+        Stream *stream = record->parked;
+        record->parked = stream->parked_next;
+        stream->is_parked = false;
+        stream_unpark(stream);
     }
     pthread_mutex_unlock(&record_lock);
-    while (parked != NULL) {
-        Stream *next = parked->parked_next; /* before unpark: afterwards the stream may park somewhere else */
-        stream_unpark(parked);
-        parked = next;
-    }
     record_wake_host_waiters();
 }
 
