@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from pyacl.errors import AclError, EmulatedRuntimeWarning, NotSupportedError, RuntimeNotFoundError, make_error
+from pyacl.errors import AclError, EmulatedRuntimeWarning, ForkedError, NotSupportedError, RuntimeNotFoundError, make_error
 
 cdef extern from "load.h" nogil:
     enum:
@@ -25,6 +25,9 @@ cdef extern from "load.h" nogil:
     void pyacl_load()
     const char *pyacl_absent_name()
     const PyaclRuntime *pyacl_runtime()
+
+cdef extern from "Python.h" nogil:
+    int Py_AddPendingCall(int (*function)(void *) except -1 with gil, void *argument)
 
 cdef extern from "pthread.h" nogil:
     ctypedef unsigned long pthread_t
@@ -142,20 +145,36 @@ class Runtime:
 runtime = Runtime()
 
 
-cdef void on_loaded() noexcept with gil:
-    if pyacl_runtime().kind is NULL or pyacl_runtime().asked_for or runtime.kind != "emulator":
-        return
-    warnings.warn(
-        f"no NPU here ({runtime.reason}): pyacl runs on its emulator, {runtime.soc}. "
-        "Set PYACL_RUNTIME=emulator to say that this is meant.",
-        EmulatedRuntimeWarning,
-        stacklevel=2,
-    )
+cdef bint expected = False  # somebody uses the emulator's own controls
+
+
+def expect_emulator():
+    """No warning that the emulator answers: it is wanted."""
+    global expected
+    expected = True
+
+
+cdef void on_loaded() noexcept nogil:
+    # Under the lock of the loader, which another thread may wait for with the GIL: taking it here could be for ever.
+    if pyacl_runtime().kind is not NULL and not pyacl_runtime().asked_for:
+        Py_AddPendingCall(warn_if_emulated, NULL)
+
+
+cdef int warn_if_emulated(void *nothing) except -1 with gil:
+    if not expected and runtime.kind == "emulator":
+        warnings.warn(
+            f"no NPU here ({runtime.reason}): pyacl runs on its emulator, {runtime.soc}. "
+            "Set PYACL_RUNTIME=emulator to say that this is meant.",
+            EmulatedRuntimeWarning,
+            stacklevel=1,  # compiled code has no frame: this is the caller's
+        )
+    return 0
 
 
 # ---- initialisation and shutdown ----
 
 cdef bint initialized = False      # aclInit has been seen to
+cdef unsigned int initialized_in = 0  # which process, as fork_generation counts them
 cdef bint ours = False             # and it was we who did it
 cdef bint finalizing = False
 fork_generation = 1
@@ -171,8 +190,9 @@ cdef bint on_main_thread() noexcept nogil:
 
 
 cdef void after_fork_in_child() noexcept nogil:
-    global fork_generation
+    global fork_generation, main_thread
     fork_generation += 1
+    main_thread = pthread_self()  # whichever thread forked is the only one here
 
 
 cdef object initializing = threading.Lock()
@@ -180,20 +200,31 @@ cdef object initializing = threading.Lock()
 
 cdef int ensure_initialized() except -1:
     """Call aclInit once per process. 100002 means that somebody else owns it: then we never finalize."""
-    global initialized, ours
+    global initialized, initialized_in, ours
     cdef aclError code
     if initialized:
-        return 0
+        return require_same_process()
     with initializing:
         if initialized:
-            return 0
+            return require_same_process()
         with nogil:
             code = acl.aclInit(NULL)
         if code != 0 and code != ACL_ERROR_REPEAT_INITIALIZE:
             return raise_error(code, "aclInit")
         ours = code == 0
         initialized = True
+        initialized_in = fork_generation
     return 0
+
+
+cdef int require_same_process() except -1:
+    """The runtime's threads do not survive a fork. A child can use it only if its parent had not begun to."""
+    if initialized_in == fork_generation:
+        return 0
+    raise ForkedError(
+        "the runtime was in use before this process was forked, and does not work in the child: start processes with "
+        "multiprocessing's \"spawn\" or \"forkserver\""
+    )
 
 
 # Objects that hold something of the runtime, ended at exit in the order of their ranks.
@@ -211,7 +242,7 @@ class StillBusy(Exception):
 
 def _shut_down():
     global finalizing
-    if fork_generation != 1:  # a forked child: nothing here is its own
+    if initialized_in != fork_generation:  # never used, or used by the process that this one was forked from
         finalizing = True
         return
     try:

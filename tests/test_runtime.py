@@ -42,6 +42,24 @@ def test_without_cann_the_emulator_answers_with_one_warning():
     done = run("import pyacl; print(pyacl.runtime.kind, pyacl.Device.count()); pyacl.Device(0); pyacl.Stream()")
     assert done.stdout.split() == ["emulator", "2"]
     assert done.stderr.count("EmulatedRuntimeWarning") == 1
+    assert done.stderr.startswith("<string>:1: ")
+
+
+@pytest.mark.parametrize("use", ["raw.aclInit(None)", "raw.aclrtGetSocName()", "pyacl.runtime.soc"])
+def test_the_warning_comes_whatever_is_used_first(use):
+    done = run(f"import pyacl; from pyacl import raw; {use}")
+    assert done.stderr.count("EmulatedRuntimeWarning") == 1
+
+
+def test_loading_in_one_thread_while_another_holds_the_gil():
+    code = """
+import threading, pyacl
+from pyacl import raw
+for name in ("aclrtGetSocName", "aclInit"):
+    threading.Thread(target=getattr(raw, name), args=(None,) * (name == "aclInit")).start()
+raw.aclrtGetSocName()
+"""
+    assert run(code).returncode == 0
 
 
 @pytest.mark.parametrize("environment", [{"PYACL_RUNTIME": "emulator"}, {"PYACL_LIBASCENDCL": str(LIBRARY / "ascend/libascendcl.so")}])

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyacl import raw
-from pyacl._runtime import runtime
-from pyacl.errors import EmulatedRuntimeWarning, NotSupportedError, make_error
+from pyacl._runtime import expect_emulator, runtime
+from pyacl.errors import NotSupportedError, make_error
 
 if TYPE_CHECKING:
     from pyacl.stream import Stream
@@ -156,15 +155,9 @@ def _stream_id(stream: Stream | int | None) -> ctypes.c_int32:
     return ctypes.c_int32(stream if isinstance(stream, int) else stream.id)
 
 
-def _path() -> str:
-    # Whoever comes here means the emulator: no warning that it is one.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmulatedRuntimeWarning)
-        return runtime.path
-
-
 def _call(name: str, *arguments: object) -> None:
-    path = _path()
+    expect_emulator()
+    path = runtime.path
     try:
         function = getattr(ctypes.CDLL(path), name)  # the library that is loaded already: dlopen counts, no more
     except AttributeError:

@@ -155,6 +155,36 @@ print(e.query())
     )
 
 
+def test_nothing_new_is_made_in_a_child_of_a_process_that_used_the_runtime():
+    check(
+        """
+pid = os.fork()
+if pid == 0:
+    try:
+        pyacl.Device(0)
+    except pyacl.ForkedError as error:
+        os._exit("spawn" in str(error))
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+""",
+        "1",
+    )
+
+
+def test_a_child_of_a_process_that_only_imported_it_can_use_it():
+    code = """
+import os, sys, pyacl
+pid = os.fork()
+if pid == 0:
+    with pyacl.Device(0), pyacl.Stream() as stream:
+        stream.synchronize()
+    sys.exit(5)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    environment = {**os.environ, "PYACL_RUNTIME": "emulator"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)
+    assert (done.stdout, done.stderr) == ("5\n", "")
+
+
 def test_a_forked_child_ends_like_any_process():
     check(
         """
