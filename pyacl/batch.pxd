@@ -24,14 +24,13 @@ cdef class LaunchBatch:
     cdef unsigned char *packed   # all arguments, one launch behind the other
     cdef size_t bytes
     cdef size_t bytes_room
-    cdef list _plans             # of each launch, in order; keeps kernels and streams alive
-    cdef list _others            # events and streams of records and waits
+    cdef list _plans             # of each launch, in order
+    cdef dict _used              # every plan, event and stream in it, once
     cdef list _launches          # index in `items` of each launch
 
     cdef Item *add_item(self, Step step, void *stream, void *subject) except NULL
     cdef int reserve(self, size_t size) except -1
-    cdef int require_open(self) except -1
-    cdef int take_room(self) except -1
+    cdef int prepare(self) except -1
     cdef view(self)
     # Submits everything; *failed is the index of the item that was refused. Needs no GIL.
     cdef aclError run(self, size_t *failed) noexcept nogil

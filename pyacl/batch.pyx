@@ -9,6 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from pyacl._handle cimport Handle
 from pyacl._runtime cimport acl, raise_error
 from pyacl.acl cimport aclError
 from pyacl.event cimport Event
@@ -47,7 +48,7 @@ cdef class LaunchBatch:
 
     def __init__(self):
         self._plans = []
-        self._others = []
+        self._used = {}
         self._launches = []
 
     def __len__(self):
@@ -96,6 +97,7 @@ cdef class LaunchBatch:
         item.size = plan.bytes
         self.bytes += plan.bytes
         self._plans.append(plan)
+        self._used[plan] = None
         self._launches.append(self.count - 1)
 
     def record(self, Event event not None, Stream stream not None):
@@ -104,7 +106,7 @@ cdef class LaunchBatch:
         stream.use()
         self.reserve(0)
         self.add_item(RECORD, stream._handle, event._handle)
-        self._others.append((event, stream))
+        self._used[event] = self._used[stream] = None
 
     def wait(self, Stream stream not None, Event event not None):
         """Let what follows on `stream` wait for `event`: its newest record when the batch gets here."""
@@ -112,7 +114,7 @@ cdef class LaunchBatch:
         stream.use()
         self.reserve(0)
         self.add_item(WAIT, stream._handle, event._handle)
-        self._others.append((event, stream))
+        self._used[event] = self._used[stream] = None
 
     def replace(self, size_t index, *args):
         """Give the launch number `index` (counted from 0, launches only) new values."""
@@ -167,13 +169,19 @@ cdef class LaunchBatch:
         """All arguments as a writable buffer, for the length of one call."""
         return <unsigned char[:self.bytes]>self.packed
 
-    cdef int require_open(self) except -1:
+    cdef int prepare(self) except -1:
+        """Everything is still open; and its streams are no longer known to have room (see _gil.pyx)."""
         cdef Plan plan
-        for plan in self._plans:
-            plan.require_open()
-        for event, stream in self._others:
-            (<Event>event).use()
-            (<Stream>stream).use()
+        for thing in self._used:
+            if isinstance(thing, Plan):
+                plan = thing
+                plan.require_open()
+                stream = plan.stream
+            else:
+                (<Handle>thing).use()
+                stream = thing
+            if isinstance(stream, Stream):
+                (<Stream>stream)._room.left = 0
         return 0
 
     cdef aclError run(self, size_t *failed) noexcept nogil:
@@ -210,8 +218,7 @@ cdef class LaunchBatch:
         """
         cdef size_t failed = 0
         cdef aclError code
-        self.require_open()
-        self.take_room()
+        self.prepare()
         with nogil:
             code = self.run(&failed)
         if code == 0:
@@ -224,18 +231,8 @@ cdef class LaunchBatch:
                 error.add_note(note)
             raise
 
-    cdef int take_room(self) except -1:
-        """Its streams are no longer known to have room: see _gil.pyx."""
-        cdef Plan plan
-        for plan in self._plans:
-            if plan.stream is not None:
-                plan.stream._room.left = 0
-        for _, stream in self._others:
-            (<Stream>stream)._room.left = 0
-        return 0
-
     def __repr__(self):
-        return f"<pyacl.LaunchBatch, {len(self._launches)} launches, {len(self._others)} records and waits>"
+        return f"<pyacl.LaunchBatch, {len(self._launches)} launches, {self.count - <size_t>len(self._launches)} records and waits>"
 
 
 cdef convert(column, str word, int index):

@@ -14,8 +14,7 @@ import pyacl
 from pyacl.cli._cloops import CLoops
 
 NAMES = ("C", "pyacl", "ctypes", "cffi")
-ARGUMENTS = (1, 2, 3, 4)
-SPEC = "u64 u64 u64 u64"
+STANDARD_ARGUMENTS = 4
 
 CFFI_DECLARATIONS = """
     int aclrtCreateStreamWithConfig(void **stream, uint32_t priority, uint32_t flag);
@@ -26,6 +25,11 @@ CFFI_DECLARATIONS = """
     int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *stream, void *cfg, void *args,
                                       size_t size, void *placeholders, size_t count);
 """
+
+
+def spec_of(arguments: int) -> str:
+    """That many 8-byte arguments."""
+    return " ".join(["u64"] * arguments)
 
 
 class Caller:
@@ -56,9 +60,9 @@ class Caller:
 class CCaller(Caller):
     times_itself = True
 
-    def __init__(self, stream: pyacl.Stream, event: pyacl.Event, kernel: pyacl.Kernel, flags: int) -> None:
+    def __init__(self, stream, event, kernel, flags, arguments) -> None:
         super().__init__(stream)
-        self.loops = CLoops(stream.handle, event.handle, kernel.handle, flags, len(ARGUMENTS))
+        self.loops = CLoops(stream.handle, event.handle, kernel.handle, flags, arguments)
 
     def time(self, name: str, calls: int) -> float:
         return getattr(self.loops, name)(calls)
@@ -68,26 +72,27 @@ class CCaller(Caller):
 
 
 class PyaclCaller(Caller):
-    def __init__(self, stream: pyacl.Stream, event: pyacl.Event, kernel: pyacl.Kernel, flags: int) -> None:
+    def __init__(self, stream, event, kernel, flags, arguments) -> None:
         super().__init__(stream)
-        plan = kernel.bind(SPEC, blocks=1, stream=stream)
+        spec, values = spec_of(arguments), tuple(range(1, arguments + 1))
+        plan = kernel.bind(spec, blocks=1, stream=stream)
 
         def create_destroy() -> None:
             pyacl.Stream(flags).close()
 
         def create_launch_destroy() -> None:
             with pyacl.Stream(flags) as new:
-                kernel.bind(SPEC, blocks=1, stream=new)(*ARGUMENTS)
+                kernel.bind(spec, blocks=1, stream=new)(*values)
                 new.synchronize()
 
         def launch_synchronize() -> None:
-            plan(1, 2, 3, 4)
+            plan(*values)
             stream.synchronize()
 
         self.functions = {
             "create_destroy": create_destroy,
             "create_launch_destroy": create_launch_destroy,
-            "launch": partial(plan, *ARGUMENTS),
+            "launch": partial(plan, *values),
             "query": stream.query,
             "record": partial(event.record, stream),
             "synchronize": stream.synchronize,
@@ -106,11 +111,11 @@ class ForeignCaller(Caller):
         Make an out-parameter for a handle, one for a status, and the packed arguments.
     """
 
-    def __init__(self, stream, event, kernel, flags, lib, pointer, new_handle, new_status, new_args) -> None:
+    def __init__(self, stream, event, kernel, flags, arguments, lib, pointer, new_handle, new_status, new_args) -> None:
         super().__init__(stream)
         handle, function = pointer(stream.handle), pointer(kernel.handle)
-        packed = new_args(ARGUMENTS)
-        size = 8 * len(ARGUMENTS)
+        packed = new_args(list(range(1, max(arguments, 1) + 1)))
+        size = 8 * max(arguments, 1)
         none = pointer(0)
 
         def launch_on(target: object) -> None:
@@ -143,7 +148,7 @@ class ForeignCaller(Caller):
         }
 
 
-def make_ctypes_caller(stream, event, kernel, flags) -> ForeignCaller:
+def make_ctypes_caller(stream, event, kernel, flags, arguments) -> ForeignCaller:
     lib = ctypes.CDLL(str(pyacl.runtime.path))
     pointer, u32, size = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_size_t
     lib.aclrtCreateStreamWithConfig.argtypes = (pointer, u32, u32)
@@ -155,14 +160,16 @@ def make_ctypes_caller(stream, event, kernel, flags) -> ForeignCaller:
         handle = pointer()
         return ctypes.byref(handle), lambda: handle
 
-    return ForeignCaller(
-        stream, event, kernel, flags, lib, pointer, new_handle,
+    caller = ForeignCaller(
+        stream, event, kernel, flags, arguments, lib, pointer, new_handle,
         new_status=lambda: ctypes.byref(ctypes.c_int()),
         new_args=lambda values: (ctypes.c_uint64 * len(values))(*values),
     )  # fmt: skip
+    caller.launch_address = ctypes.cast(lib.aclrtLaunchKernelWithHostArgs, pointer).value
+    return caller
 
 
-def make_cffi_caller(stream, event, kernel, flags) -> ForeignCaller:
+def make_cffi_caller(stream, event, kernel, flags, arguments) -> ForeignCaller:
     ffi = cffi.FFI()
     ffi.cdef(CFFI_DECLARATIONS)
     lib = ffi.dlopen(str(pyacl.runtime.path))
@@ -172,7 +179,7 @@ def make_cffi_caller(stream, event, kernel, flags) -> ForeignCaller:
         return handle, lambda: handle[0]
 
     return ForeignCaller(
-        stream, event, kernel, flags, lib, partial(ffi.cast, "void *"), new_handle,
+        stream, event, kernel, flags, arguments, lib, partial(ffi.cast, "void *"), new_handle,
         new_status=lambda: ffi.new("int *"),
         new_args=lambda values: ffi.new("uint64_t[]", values),
     )  # fmt: skip
@@ -198,8 +205,8 @@ class Bench:
         self.device.close()
 
     @contextmanager
-    def on_stream(self, flags: int) -> Iterator[dict[str, Caller]]:
+    def on_stream(self, flags: int, arguments: int = STANDARD_ARGUMENTS) -> Iterator[dict[str, Caller]]:
         """One stream with these flags, and every caller on it."""
         with pyacl.Stream(flags) as stream, pyacl.Event() as event:
-            yield {name: make(stream, event, self.kernel, flags) for name, make in MAKERS.items()}
+            yield {name: make(stream, event, self.kernel, flags, arguments) for name, make in MAKERS.items()}
             stream.synchronize()

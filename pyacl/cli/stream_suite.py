@@ -1,0 +1,81 @@
+"""What each stream flag costs: creation, launches, queries, records and waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from pyacl.cli import callers
+from pyacl.cli.measure import Result, in_turns, make_table, show, summarize, time_python
+
+FLAG_SETS = {
+    "none": 0,
+    "FAST_LAUNCH": 1,
+    "FAST_SYNC": 2,
+    "FAST_LAUNCH | FAST_SYNC": 3,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured call, and how often in a turn: below the queue depth where the device may fall behind."""
+
+    name: str
+    label: str
+    calls: int
+
+
+ROWS = (
+    Row("create_destroy", "create + destroy", 100),
+    Row("create_launch_destroy", "create, launch, destroy", 30),
+    Row("launch", "launch, 4 arguments", 500),
+    Row("batch", "the same, 1,000 to completion", 1),
+    Row("query", "query, idle", 2000),
+    Row("record", "event record", 300),
+    Row("synchronize", "synchronize, idle", 2000),
+    Row("launch_synchronize", "launch, then synchronize", 100),
+)
+BATCH = 1000
+STEPS = len(FLAG_SETS) * len(ROWS)
+
+
+def measure(bench: callers.Bench, turns: int) -> Iterator[tuple[str, list[Result]]]:
+    """What is measured next, and the results of what was measured last."""
+    for flags, value in FLAG_SETS.items():
+        with bench.on_stream(value) as subjects:
+            for row in ROWS:
+                loops = {name: make_loop(row, caller) for name, caller in subjects.items()}
+                times = in_turns(loops, subjects["pyacl"].drain, turns)
+                yield f"{flags}: {row.label}", summarize(row.name, flags, times)
+
+
+def make_loop(row: Row, caller: callers.Caller) -> Callable[[], float]:
+    """ns per call of one turn."""
+    if row.name == "batch":
+        return lambda: caller.batch(BATCH) / BATCH
+    if caller.times_itself:
+        return lambda: caller.time(row.name, row.calls) / row.calls
+    return lambda: time_python(caller.function(row.name), row.calls) / row.calls
+
+
+def print_results(console: Console, results: list[Result]) -> None:
+    for flags in FLAG_SETS:
+        table = make_table(f"stream flags: {flags}", "call", [*callers.NAMES, "pyacl − C", "pyacl / C", "ctypes : pyacl"])
+        for row in ROWS:
+            found = {r.caller: r for r in results if r.row == row.name and r.group == flags}
+            table.add_row(row.label, *[show(found.get(name)) for name in callers.NAMES], *differences(found))
+        console.print(table)
+    console.print("The last column compares what ctypes and pyacl add to C.")
+    best = min((r for r in results if r.row == "batch"), key=lambda r: r.median)
+    console.print(f"Launch to completion in batches of {BATCH:,}: {1e3 / best.median:.1f} million launches/s "
+                  f"({best.caller}, {best.group}).")  # fmt: skip
+
+
+def differences(found: dict[str, Result]) -> tuple[str, str, str]:
+    """What pyacl costs above C: in ns, as a ratio, and how many times more ctypes costs above C."""
+    c, ours = found["C"].median, found["pyacl"].median
+    added = ours - c
+    times = f"{(found['ctypes'].median - c) / added:.1f}×" if added > 0 else "–"
+    return f"{added:+,.0f}", f"{ours / c:.2f}", times
