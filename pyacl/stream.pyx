@@ -17,6 +17,7 @@ from pyacl.acl cimport aclError
 from pyacl.callback cimport HostCall, host_function, new_host_call
 from pyacl.device cimport Context, current_context
 from pyacl.event cimport Event
+from pyacl.memory cimport DeviceBuffer
 
 from pyacl import event as events
 from pyacl.enums import CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag
@@ -466,20 +467,24 @@ cdef class Stream(Handle):
         on.use()
         with nogil: check_on(on, acl.aclrtActiveStream(self._handle, on._handle), "aclrtActiveStream")
 
-    def switch_to(self, Stream true_stream not None, left, condition, right, dtype=CompareDataType.INT32):
+    def switch_to(
+        self, Stream true_stream not None, DeviceBuffer left not None, condition, DeviceBuffer right not None,
+        dtype=CompareDataType.INT32,
+    ):
         """Go on with `true_stream` instead of this stream if a comparison on the device holds (``aclrtSwitchStream``).
 
         Parameters
         ----------
         true_stream : Stream
             Bound to the same model.
-        left, right : DeviceBuffer or int
-            Device memory with the numbers, read when the task runs.
+        left, right : DeviceBuffer
+            The numbers, read when the task runs.
         condition : Condition
         dtype : CompareDataType, default INT32
         """
-        cdef void *left_value = address(left)
-        cdef void *right_value = address(right)
+        cdef size_t nbytes = 8 if dtype == CompareDataType.INT64 else 4
+        cdef void *left_value = device_memory(left, nbytes)
+        cdef void *right_value = device_memory(right, nbytes)
         cdef abi.aclrtCondition compare = <abi.aclrtCondition><int>PyNumber_Index(condition)
         cdef abi.aclrtCompareDataType width = <abi.aclrtCompareDataType><int>PyNumber_Index(dtype)
         self.use()
@@ -510,17 +515,17 @@ cdef class Stream(Handle):
         self.use()
         with nogil: check_on(self, acl.aclrtResetOverflowStatus(self._handle), "aclrtResetOverflowStatus")
 
-    def get_overflow_status(self, target):
+    def get_overflow_status(self, DeviceBuffer target not None):
         """Queue a task that writes the 64-byte overflow status (``aclrtGetOverflowStatus``). Releases the GIL.
 
         A first word other than 0 means that there was an overflow.
 
         Parameters
         ----------
-        target : DeviceBuffer or int
-            64 bytes of device memory.
+        target : DeviceBuffer
+            At least 64 bytes.
         """
-        cdef void *output = address(target)
+        cdef void *output = device_memory(target, 64)
         self.use()
         with nogil: check_on(self, acl.aclrtGetOverflowStatus(output, 64, self._handle), "aclrtGetOverflowStatus")
         self.keep(target, None)
@@ -692,10 +697,12 @@ cdef object result_of(aclError code, const char *call):
     return result
 
 
-cdef void *address(thing) except? NULL:
-    if hasattr(thing, "data_ptr"):
-        thing = thing.data_ptr()
-    return <void *><uintptr_t>PyNumber_Index(thing)
+cdef void *device_memory(DeviceBuffer buffer, size_t nbytes) except NULL:
+    """What a task of the device will read or write: never an address that nobody vouches for."""
+    buffer.use_memory()
+    if buffer.nbytes < nbytes:
+        raise ValueError(f"{buffer!r} is too small, expected at least {nbytes} bytes")
+    return buffer._handle
 
 
 cdef int32_t whole_seconds(timeout) except? -1:
