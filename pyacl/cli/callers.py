@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +11,7 @@ import cffi
 
 import pyacl
 from pyacl.cli._cloops import CLoops
+from pyacl.cli.measure import make_python_loop
 
 NAMES = ("C", "pyacl", "ctypes", "cffi")
 STANDARD_ARGUMENTS = 4
@@ -33,42 +33,33 @@ def spec_of(arguments: int) -> str:
 
 
 class Caller:
-    """Calls by name on one stream; `function` gives a callable without parameters."""
-
-    times_itself = False
+    """Calls by name on one stream: `time` gives the ns that so many of them took."""
 
     def __init__(self, stream: pyacl.Stream) -> None:
         self.stream = stream
-        self.functions: dict[str, Callable[[], object]] = {}
+        self.loops: dict[str, Callable[[int], float]] = {}
 
-    def function(self, name: str) -> Callable[[], object]:
-        return self.functions[name]
+    def add(self, name: str, function: Callable[..., object], *arguments: object) -> None:
+        self.loops[name] = make_python_loop(function, *arguments)
+
+    def time(self, name: str, calls: int) -> float:
+        return self.loops[name](calls)
 
     def batch(self, launches: int) -> float:
         """ns for that many launches and the wait for the last of them."""
-        launch, synchronize = self.functions["launch"], self.functions["synchronize"]
-        start = time.perf_counter_ns()
-        for _ in range(launches):
-            launch()
-        synchronize()
-        return time.perf_counter_ns() - start
+        return self.time("launch", launches) + self.time("synchronize", 1)
 
     def drain(self) -> None:
         self.stream.synchronize()
 
 
 class CCaller(Caller):
-    times_itself = True
-
     def __init__(self, stream, event, kernel, flags, arguments) -> None:
         super().__init__(stream)
-        self.loops = CLoops(stream.handle, event.handle, kernel.handle, flags, arguments)
+        self.c = CLoops(stream.handle, event.handle, kernel.handle, flags, arguments)
 
     def time(self, name: str, calls: int) -> float:
-        return getattr(self.loops, name)(calls)
-
-    def batch(self, launches: int) -> float:
-        return self.loops.launch(launches) + self.loops.synchronize(1)
+        return getattr(self.c, name)(calls)
 
 
 class PyaclCaller(Caller):
@@ -89,15 +80,13 @@ class PyaclCaller(Caller):
             plan(*values)
             stream.synchronize()
 
-        self.functions = {
-            "create_destroy": create_destroy,
-            "create_launch_destroy": create_launch_destroy,
-            "launch": partial(plan, *values),
-            "query": stream.query,
-            "record": partial(event.record, stream),
-            "synchronize": stream.synchronize,
-            "launch_synchronize": launch_synchronize,
-        }
+        self.add("create_destroy", create_destroy)
+        self.add("create_launch_destroy", create_launch_destroy)
+        self.add("launch", plan, *values)
+        self.add("query", stream.query)
+        self.add("record", event.record, stream)
+        self.add("synchronize", stream.synchronize)
+        self.add("launch_synchronize", launch_synchronize)
 
 
 class ForeignCaller(Caller):
@@ -137,15 +126,13 @@ class ForeignCaller(Caller):
             lib.aclrtLaunchKernelWithHostArgs(function, 1, handle, none, packed, size, none, 0)
             lib.aclrtSynchronizeStream(handle)
 
-        self.functions = {
-            "create_destroy": create_destroy,
-            "create_launch_destroy": create_launch_destroy,
-            "launch": partial(lib.aclrtLaunchKernelWithHostArgs, function, 1, handle, none, packed, size, none, 0),
-            "query": partial(lib.aclrtStreamQuery, handle, new_status()),
-            "record": partial(lib.aclrtRecordEvent, pointer(event.handle), handle),
-            "synchronize": partial(lib.aclrtSynchronizeStream, handle),
-            "launch_synchronize": launch_synchronize,
-        }
+        self.add("create_destroy", create_destroy)
+        self.add("create_launch_destroy", create_launch_destroy)
+        self.add("launch", lib.aclrtLaunchKernelWithHostArgs, function, 1, handle, none, packed, size, none, 0)
+        self.add("query", lib.aclrtStreamQuery, handle, new_status())
+        self.add("record", lib.aclrtRecordEvent, pointer(event.handle), handle)
+        self.add("synchronize", lib.aclrtSynchronizeStream, handle)
+        self.add("launch_synchronize", launch_synchronize)
 
 
 def make_ctypes_caller(stream, event, kernel, flags, arguments) -> ForeignCaller:

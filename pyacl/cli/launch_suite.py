@@ -12,7 +12,7 @@ from rich.console import Console
 import pyacl
 from pyacl.cli import callers, nanobind_build
 from pyacl.cli._cloops import CLoops
-from pyacl.cli.measure import Result, in_turns, make_table, show, summarize, time_python
+from pyacl.cli.measure import Result, in_turns, make_python_loop, make_table, show, summarize
 
 FAST = pyacl.StreamFlag.FAST_LAUNCH
 ARGUMENT_COUNTS = (0, 1, 4, 8, 16)
@@ -46,41 +46,38 @@ def by_arguments(bench: callers.Bench, turns: int) -> Measured:
     for count in ARGUMENT_COUNTS:
         with bench.on_stream(FAST, count) as subjects:
             stream = subjects["pyacl"].stream
-            functions = launch_functions(bench, stream, subjects, count)
-            functions |= nanobind_functions(nanobind, bench, stream, subjects, count)
-            loops = {"C": lambda s=subjects: s["C"].time("launch", LAUNCHES) / LAUNCHES}
-            loops |= {name: partial(per_call, function) for name, function in functions.items()}
+            timers = {name: partial(subjects[name].time, "launch") for name in ("C", "ctypes", "cffi")}
+            timers |= pyacl_timers(bench, stream, count)
+            timers |= nanobind_timers(nanobind, bench, subjects["ctypes"], count)
+            loops = {name: partial(per_call, timer) for name, timer in timers.items()}
             yield f"{count} arguments", summarize(str(count), "arguments", in_turns(loops, stream.synchronize, turns))
 
 
-def per_call(function: Callable[[], object]) -> float:
-    return time_python(function, LAUNCHES) / LAUNCHES
+def per_call(timer: Callable[[int], float]) -> float:
+    return timer(LAUNCHES) / LAUNCHES
 
 
-def launch_functions(bench, stream, subjects, count) -> dict[str, Callable[[], object]]:
-    """Bound with the GIL kept and released (on a borrowed stream it always is), unbound, and the foreign bindings."""
+def pyacl_timers(bench: callers.Bench, stream: pyacl.Stream, count: int) -> dict[str, Callable[[int], float]]:
+    """Bound with the GIL kept, bound with the GIL released (as always on a borrowed stream), and unbound."""
     values = tuple(range(1, count + 1))
     spec = callers.spec_of(count)
     borrowed = pyacl.Stream.from_handle(stream.handle, owner=stream)
     return {
-        "bound": partial(bench.kernel.bind(spec, stream=stream), *values),
-        "bound, GIL released": partial(bench.kernel.bind(spec, stream=borrowed), *values),
-        "unbound": partial(bench.kernel.launch, stream, 1, spec, *values),
-        "ctypes": subjects["ctypes"].function("launch"),
-        "cffi": subjects["cffi"].function("launch"),
+        "bound": make_python_loop(bench.kernel.bind(spec, stream=stream), *values),
+        "bound, GIL released": make_python_loop(bench.kernel.bind(spec, stream=borrowed), *values),
+        "unbound": make_python_loop(bench.kernel.launch, stream, 1, spec, *values),
     }
 
 
-def nanobind_functions(module, bench, stream, subjects, count) -> dict[str, Callable[[], object]]:
+def nanobind_timers(module, bench, caller, count) -> dict[str, Callable[[int], float]]:
     if module is None:
         return {}
-    address = subjects["ctypes"].launch_address
     values = tuple(range(1, count + 1))
-    launchers = {
-        "nanobind": module.Launcher(address, bench.kernel.handle, stream.handle, False),
-        "nanobind, GIL released": module.Launcher(address, bench.kernel.handle, stream.handle, True),
-    }
-    return {name: partial(getattr(launcher, f"launch{count}"), *values) for name, launcher in launchers.items()}
+    timers = {}
+    for name, release in (("nanobind", False), ("nanobind, GIL released", True)):
+        launcher = module.Launcher(caller.launch_address, bench.kernel.handle, caller.stream.handle, release)
+        timers[name] = make_python_loop(getattr(launcher, f"launch{count}"), *values)
+    return timers
 
 
 # ---- batches ----
@@ -92,9 +89,10 @@ def in_batches(bench: callers.Bench, turns: int) -> Measured:
         batch = pyacl.LaunchBatch()
         for _ in range(BATCH):
             batch.launch(plan, 1, 2, 3, 4)
+        submit = make_python_loop(batch.submit)
         loops = {
             "C": lambda: subjects["C"].time("launch", BATCH) / BATCH,
-            "LaunchBatch": lambda: time_python(batch.submit, 1) / BATCH,
+            "LaunchBatch": lambda: submit(1) / BATCH,
         }
         yield "batches", summarize(f"{BATCH}", "batch", in_turns(loops, stream.synchronize, turns))
 
@@ -105,28 +103,27 @@ def beside_a_busy_thread(bench: callers.Bench, turns: int) -> Measured:
     """ns per launch at full rate, alone and with a Python thread that computes."""
     with bench.on_stream(FAST) as subjects:
         stream = subjects["pyacl"].stream
-        functions = launch_functions(bench, stream, subjects, callers.STANDARD_ARGUMENTS)
+        timers = pyacl_timers(bench, stream, callers.STANDARD_ARGUMENTS)
         for name in ("bound", "bound, GIL released"):
             loops = {
-                "alone": partial(at_full_rate, functions[name], stream),
-                "busy thread": partial(with_busy_thread, functions[name], stream),
+                "alone": partial(at_full_rate, timers[name], stream),
+                "busy thread": partial(with_busy_thread, timers[name], stream),
             }
             yield f"busy thread: {name}", summarize(name, "busy", in_turns(loops, stream.synchronize, max(3, turns // 8)))
 
 
-def at_full_rate(function: Callable[[], object], stream: pyacl.Stream) -> float:
+def at_full_rate(timer: Callable[[int], float], stream: pyacl.Stream) -> float:
     launches = 0
     end = time.perf_counter() + RATE_SECONDS
     start = time.perf_counter_ns()
     while time.perf_counter() < end:
-        for _ in range(CHUNK):
-            function()
+        timer(CHUNK)
         launches += CHUNK
     stream.synchronize()
     return (time.perf_counter_ns() - start) / launches
 
 
-def with_busy_thread(function: Callable[[], object], stream: pyacl.Stream) -> float:
+def with_busy_thread(timer: Callable[[int], float], stream: pyacl.Stream) -> float:
     stop = threading.Event()
 
     def compute() -> None:
@@ -137,7 +134,7 @@ def with_busy_thread(function: Callable[[], object], stream: pyacl.Stream) -> fl
     thread = threading.Thread(target=compute)
     thread.start()
     try:
-        return at_full_rate(function, stream)
+        return at_full_rate(timer, stream)
     finally:
         stop.set()
         thread.join()
@@ -158,12 +155,12 @@ def thread_rate(bench: callers.Bench, count: int) -> float:
     def work() -> None:
         with pyacl.Device(0), pyacl.Stream(FAST) as stream:
             plan = bench.kernel.bind(callers.spec_of(callers.STANDARD_ARGUMENTS), stream=stream)
+            timer = make_python_loop(plan, 1, 2, 3, 4)
             start_line.wait()
             end = time.perf_counter() + RATE_SECONDS
             done = 0
             while time.perf_counter() < end:
-                for _ in range(CHUNK):
-                    plan(1, 2, 3, 4)
+                timer(CHUNK)
                 done += CHUNK
             stream.synchronize()
             launches.append(done)

@@ -32,16 +32,25 @@ class Result:
     turns: list[float] = field(repr=False)
 
 
-def time_python(function: Callable[[], object], calls: int) -> float:
-    """ns for `calls` calls from a Python loop, without what the loop itself costs."""
-    start = time.perf_counter_ns()
+def make_python_loop(function: Callable[..., object], *arguments: object) -> Callable[[int], float]:
+    """A loop as a user writes it, ``for ...: function(a, b, c)``; it gives ns for so many calls, without its own cost."""
+    names = ", ".join(f"a{i}" for i in range(len(arguments)))
+    defaults = ", ".join(f"a{i}=a{i}" for i in range(len(arguments)))
+    source = f"""
+def loop(calls, *, function=function, clock=clock, repeat=repeat, {defaults}):
+    start = clock()
     for _ in repeat(None, calls):
-        function()
-    elapsed = time.perf_counter_ns() - start
-    start = time.perf_counter_ns()
+        function({names})
+    elapsed = clock() - start
+    start = clock()
     for _ in repeat(None, calls):
         pass
-    return elapsed - (time.perf_counter_ns() - start)
+    return elapsed - (clock() - start)
+"""
+    scope = {"function": function, "clock": time.perf_counter_ns, "repeat": repeat}
+    scope |= {f"a{i}": argument for i, argument in enumerate(arguments)}
+    exec(source, scope)
+    return scope["loop"]
 
 
 def in_turns(loops: dict[str, Callable[[], float]], settle: Callable[[], object], turns: int) -> dict[str, list[float]]:

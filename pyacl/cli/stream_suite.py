@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from pyacl.cli import callers
-from pyacl.cli.measure import Result, in_turns, make_table, show, summarize, time_python
+from pyacl.cli.measure import Result, in_turns, make_table, show, summarize
 
 FLAG_SETS = {
     "none": 0,
@@ -55,9 +55,7 @@ def make_loop(row: Row, caller: callers.Caller) -> Callable[[], float]:
     """ns per call of one turn."""
     if row.name == "batch":
         return lambda: caller.batch(BATCH) / BATCH
-    if caller.times_itself:
-        return lambda: caller.time(row.name, row.calls) / row.calls
-    return lambda: time_python(caller.function(row.name), row.calls) / row.calls
+    return lambda: caller.time(row.name, row.calls) / row.calls
 
 
 def print_results(console: Console, results: list[Result]) -> None:
