@@ -5,6 +5,8 @@ A stream passes its tasks in order, so it is enough to know how far it has come.
 finds it idle, tells for nothing. For streams that nobody ever waits for, every `PER_MARK` things an event is recorded
 as a mark; what lies before a mark that has been passed is let go of.
 """
+import cython
+
 from cpython.list cimport PyList_GET_SIZE
 
 from pyacl cimport acl as abi
@@ -42,6 +44,7 @@ cdef class Mark:
                 acl.aclrtDestroyEvent(self.event)
 
 
+@cython.no_gc  # what it holds is in use by the device, also when all that Python knows of it is garbage
 cdef class Keeper:
     def __cinit__(self):
         self._open = []

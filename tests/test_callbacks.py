@@ -1,5 +1,6 @@
 """Python functions that the runtime calls: in stream order, off foreign threads, and no exception lost."""
 
+import gc
 import sys
 import threading
 import time
@@ -93,6 +94,26 @@ def test_a_function_lives_until_it_has_run(stream, gate):
     gate.open()
     stream.synchronize()
     assert ran == [1]
+
+
+def test_a_function_in_a_cycle_with_its_stream_survives_the_collector(device, gate):
+    class Owner:
+        def __init__(self):
+            self.stream = pyacl.Stream()
+            self.stream.launch_host_func(self.run)
+
+        def run(self):
+            ran.append(self.stream.closed)
+
+    ran = []
+    pyacl.emulator.hold_stream()
+    Owner()
+    gc.collect()
+    pyacl.emulator.release_stream()
+    deadline = time.monotonic() + 20
+    while not ran and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ran == [False]
 
 
 def test_a_busy_thread_does_not_keep_functions_from_running(stream):
