@@ -23,6 +23,7 @@ cdef class Plan:
     cdef size_t bytes              # of all of them, packed
     cdef void *slots               # a Slot for each, see csrc/runtime/pack.h
 
+    cdef bint is_open(self) noexcept
     cdef int require_open(self) except -1
     cdef int pack(self, void *packed, object arguments) except -1
     # Launches arguments that were packed before; `packed` is copied during the call.

@@ -21,9 +21,9 @@ from libc.string cimport memcpy, memset
 from pyacl cimport acl as abi
 from pyacl._gil cimport keeps_gil
 from pyacl._handle cimport Handle
-from pyacl._runtime cimport acl, check, ensure_initialized
+from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
 from pyacl.memory cimport DeviceBuffer, HostBuffer
-from pyacl.stream cimport Stream, check_on
+from pyacl.stream cimport Stream, check_on, raise_on
 
 cdef extern from "Python.h":
     unsigned long PyLong_AsUnsignedLong(object) except? 0xFFFFFFFFFFFFFFFF
@@ -322,6 +322,14 @@ cdef class Plan:
         """How many blocks run the kernel."""
         return self._blocks
 
+    cdef bint is_open(self) noexcept:
+        """The quick look before each launch; `require_open` then says what is wrong."""
+        if self.kernel._closed or self.kernel._generation != fork_generation:
+            return False
+        if self.kernel._binary is not None and self.kernel._binary._closed:
+            return False
+        return self.stream is None or not self.stream._closed
+
     cdef int require_open(self) except -1:
         self.kernel.use()
         if self.kernel._binary is not None:
@@ -341,12 +349,7 @@ cdef class Plan:
         return 0
 
     cdef int submit(self, void *packed) except -1 nogil:
-        cdef void *stream = NULL if self.stream is None else self.stream._handle
-        return check_on(
-            self.stream,
-            acl.aclrtLaunchKernelWithHostArgs(self.kernel._handle, self._blocks, stream, NULL, packed, self.bytes, NULL, 0),
-            "aclrtLaunchKernelWithHostArgs",
-        )
+        return check_on(self.stream, launch(self, packed), "aclrtLaunchKernelWithHostArgs")
 
     def packed(self, *args):
         """The bytes that a call with these values would hand to the kernel."""
@@ -370,25 +373,34 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
     cdef Slot *slot = <Slot *>plan.slots
     cdef uint32_t count = <uint32_t>PyVectorcall_NARGS(nargsf)
     cdef uint32_t index
+    cdef abi.aclError code
     if names is not NULL:
         raise TypeError("a plan takes positional arguments only")
     if count != plan.count:
         wrong_count(plan, count)
     if plan.bytes > INLINE_BYTES:
         return call_large(plan, [<object>arguments[index] for index in range(count)])
-    plan.require_open()
+    if not plan.is_open():
+        plan.require_open()
     for index in range(count):
         if not pack_fast(slot, arguments[index], packed):
             put(slot, packed + slot.offset, <object>arguments[index], index)
         slot += 1
     if count == 0:
         memset(packed, 0, SLOT)  # the runtime refuses an empty block; the kernel ignores it
-    if plan.stream is not None and keeps_gil(&(<Stream>plan.stream)._room, plan.stream._handle):
-        plan.submit(packed)
+    if plan.stream is not None and keeps_gil(&plan.stream._room, plan.stream._handle):
+        code = launch(plan, packed)
     else:
         with nogil:
-            plan.submit(packed)
+            code = launch(plan, packed)
+    if code != 0:
+        raise_on(plan.stream, code, "aclrtLaunchKernelWithHostArgs")
     return None
+
+
+cdef inline abi.aclError launch(Plan plan, void *packed) noexcept nogil:
+    cdef void *stream = NULL if plan.stream is None else plan.stream._handle
+    return acl.aclrtLaunchKernelWithHostArgs(plan.kernel._handle, plan._blocks, stream, NULL, packed, plan.bytes, NULL, 0)
 
 
 cdef object call_large(Plan plan, object arguments):
@@ -421,22 +433,43 @@ cdef Plan make_plan(Kernel kernel, spec, blocks, stream):
     blocks = PyNumber_Index(blocks)
     if not 1 <= blocks <= MOST_BLOCKS:
         raise ValueError(f"blocks is {blocks}, expected 1 to {MOST_BLOCKS}")
-    words = spec.replace(",", " ").split() if isinstance(spec, str) else list(spec)
     plan.kernel = kernel
     plan.stream = stream
-    plan.spec = " ".join(words)
     plan._blocks = blocks
-    plan.slots = malloc(max(1, len(words)) * sizeof(Slot))
-    if plan.slots is NULL:
-        raise MemoryError
-    lay_out(plan, words)
+    lay_out(plan, spec)
     plan.require_open()
     return plan
 
 
-cdef int lay_out(Plan plan, list words) except -1:
+# Layouts seen before, by spec: reading one costs more than a launch. (words, Slots, arguments, bytes in all)
+cdef dict layouts = {}
+cdef enum:
+    MOST_LAYOUTS = 1024
+
+
+cdef int lay_out(Plan plan, spec) except -1:
+    cdef tuple layout
+    cdef bytes slots
+    key = spec if isinstance(spec, str) else tuple(spec)
+    layout = layouts.get(key)
+    if layout is None:
+        layout = read_spec(key.replace(",", " ").split() if isinstance(key, str) else list(key))
+        if len(layouts) == MOST_LAYOUTS:
+            layouts.clear()
+        layouts[key] = layout
+    plan.spec, slots, plan.count, plan.bytes = layout
+    plan.slots = malloc(max(1, len(slots)))
+    if plan.slots is NULL:
+        raise MemoryError
+    memcpy(plan.slots, <const char *>slots, len(slots))
+    return 0
+
+
+cdef tuple read_spec(list words):
     cdef uint64_t offset = 0
-    cdef Slot *slot = <Slot *>plan.slots
+    cdef bytes slots = PyBytes_FromStringAndSize(NULL, len(words) * sizeof(Slot))
+    cdef Slot *slot = <Slot *><char *>slots
+    memset(slot, 0, len(slots))
     for word in words:
         kind, size = parse_kind(word)
         slot.kind = kind
@@ -448,10 +481,8 @@ cdef int lay_out(Plan plan, list words) except -1:
         offset += (size + SLOT - 1) // SLOT * SLOT
         if offset > MOST_BYTES:
             raise ValueError(f"the arguments take more than {MOST_BYTES} bytes")
-        plan.count += 1
         slot += 1
-    plan.bytes = max(<uint64_t>SLOT, offset)
-    return 0
+    return " ".join(words), slots, len(words), max(<uint64_t>SLOT, offset)
 
 
 cdef tuple parse_kind(word):
