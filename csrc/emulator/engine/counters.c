@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "engine/binary.h"
+#include "engine/cnt_notify.h"
 #include "engine/context.h"
 #include "engine/event.h"
 #include "engine/memory.h"
@@ -41,7 +42,7 @@ aclError pyaclEmuGetCounters(pyaclEmuCounters *counters) {
         .tasksRetired = dead,
         .tasksFailed = atomic_load(&failed),
         .tasksDropped = atomic_load(&dropped),
-        .notifies = notify_live_count(),
+        .notifies = notify_live_count() + cnt_notify_live_count(),
         .workers = scheduler_worker_count(),
     };
     stream_for_each(add_tasks, counters);

@@ -49,6 +49,20 @@ bool memory_find(const void *address, Allocation *allocation) {
     return entry != NULL;
 }
 
+/* Not looked at by the thread sanitizer: racing with what kernels and copies write is the very purpose. */
+__attribute__((no_sanitize("thread"))) static uint64_t load_cell(const uint64_t *cell) {
+    return __atomic_load_n(cell, __ATOMIC_SEQ_CST);
+}
+
+bool memory_read_cell(const uint64_t *cell, uint64_t *value) {
+    pthread_rwlock_rdlock(&table.lock);
+    Allocation *entry = entry_at((uintptr_t)cell);
+    bool readable = entry != NULL && entry->kind == MEMORY_DEVICE;
+    if (readable) { *value = load_cell(cell); }
+    pthread_rwlock_unlock(&table.lock);
+    return readable;
+}
+
 static void account(const Allocation *entry, int sign) {
     bool device = entry->kind == MEMORY_DEVICE;
     uint64_t *count = device ? &table.usage.device_count : &table.usage.host_count;

@@ -42,6 +42,9 @@ static inline MemoryKind memory_kind(const void *address) {
     Allocation allocation;
     return memory_find(address, &allocation) ? allocation.kind : MEMORY_PAGEABLE;
 }
+/* Reads a cell of device memory that somebody may write at the same time. False when the address is none any more; the
+ * memory cannot be freed in between. */
+bool memory_read_cell(const uint64_t *cell, uint64_t *value);
 uint64_t memory_in_use(int32_t device);
 MemoryUsage memory_usage(void);
 

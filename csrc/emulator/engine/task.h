@@ -13,6 +13,7 @@ struct Task;
 struct Record;
 struct Event;
 struct Notify;
+struct CntNotify;
 struct Function;
 struct pyaclBlock;
 
@@ -69,6 +70,20 @@ typedef struct NotifyTask {
     uint64_t timeout_ns; /* 0 = for ever */
 } NotifyTask;
 
+typedef struct CntNotifyTask {
+    struct CntNotify *notify;
+    uint64_t timeout_ns; /* 0 = for ever */
+    uint32_t value;
+    int mode; /* aclrtCntNotifyRecordMode or aclrtCntNotifyWaitMode */
+    bool clear;
+} CntNotifyTask;
+
+typedef struct ValueTask {
+    uint64_t *cell; /* in device memory */
+    uint64_t value;
+    uint32_t comparison; /* ACL_STREAM_WAIT_VALUE_... */
+} ValueTask;
+
 typedef struct HostTask {
     void (*function)(void *);
     void *argument;
@@ -90,6 +105,8 @@ typedef struct Task {
         FillTask fill;
         EventTask event;
         NotifyTask notify;
+        CntNotifyTask cnt_notify;
+        ValueTask value;
         HostTask host;
     } as;
     _Alignas(TASK_ALIGNMENT) unsigned char inline_args[TASK_INLINE_ARGS];
