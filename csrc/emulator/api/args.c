@@ -15,6 +15,7 @@ enum {
     MOST_BYTES = 64 * 1024,
 };
 
+/* Its address is the caller's parameter handle. */
 typedef struct Param {
     uint32_t offset, bytes;
     bool placeholder, has_buffer;
@@ -29,7 +30,6 @@ typedef struct Args {
     Param params[MOST_PARAMS];
     aclrtPlaceHolderInfo placeholders[MOST_PARAMS];
     size_t placeholder_count;
-    struct Args *next_user; /* in the list of those in callers' memory */
 } Args;
 
 typedef struct ThreadArgs {
@@ -43,14 +43,17 @@ typedef struct ThreadArgs {
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 
+/* Addresses of callers' memory that holds args: a hash set, open addressing, at most half full. Nothing tells when the
+ * caller gives the memory back, so addresses stay, and are never followed before the caller names them. */
 static struct {
     pthread_mutex_t lock;
-    Args *first;
+    uintptr_t *slots; /* 0 = free */
+    size_t room, count;
 } user_args = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void end_thread_args(void *argument) {
     ThreadArgs *own = argument;
-    handle_drop(own->handle);
+    if (own->handle != NULL) { handle_drop(own->handle); }
     free(own);
 }
 
@@ -63,27 +66,52 @@ static ThreadArgs *thread_args(void) {
     own = calloc(1, sizeof(*own));
     if (own == NULL) { return NULL; }
     own->handle = handle_new(KIND_ARGS, &own->args);
-    pthread_setspecific(thread_key, own);
+    if (own->handle == NULL || pthread_setspecific(thread_key, own) != 0) {
+        end_thread_args(own);
+        return NULL;
+    }
     return own;
 }
 
-/* Callers' addresses are compared, never followed. */
-static bool is_user_args(const void *address) {
-    pthread_mutex_lock(&user_args.lock);
-    Args *args = user_args.first;
-    while (args != NULL && args != address) { args = args->next_user; }
-    pthread_mutex_unlock(&user_args.lock);
-    return args != NULL;
+/* Where `address` is, or the free slot where it belongs. */
+static uintptr_t *user_slot(uintptr_t *slots, size_t room, uintptr_t address) {
+    size_t i = (size_t)((uint64_t)address * 0x9E3779B97F4A7C15ULL >> 32) % room;
+    while (slots[i] != 0 && slots[i] != address) { i = (i + 1) % room; }
+    return &slots[i];
 }
 
-static void add_user_args(Args *args) {
-    bool known = is_user_args(args);
-    Args *next = known ? args->next_user : NULL;
-    memset(args, 0, sizeof(*args));
+static bool is_user_args(const void *address) {
     pthread_mutex_lock(&user_args.lock);
-    args->next_user = known ? next : user_args.first;
-    if (!known) { user_args.first = args; }
+    uintptr_t key = (uintptr_t)address;
+    bool known = user_args.room != 0 && *user_slot(user_args.slots, user_args.room, key) == key;
     pthread_mutex_unlock(&user_args.lock);
+    return known;
+}
+
+static bool grow_user_args(void) {
+    size_t room = user_args.room == 0 ? 64 : 2 * user_args.room;
+    uintptr_t *slots = calloc(room, sizeof(*slots));
+    if (slots == NULL) { return false; }
+    for (size_t i = 0; i < user_args.room; i++) {
+        uintptr_t address = user_args.slots[i];
+        if (address != 0) { *user_slot(slots, room, address) = address; }
+    }
+    free(user_args.slots);
+    user_args.slots = slots;
+    user_args.room = room;
+    return true;
+}
+
+static bool add_user_args(const Args *args) {
+    pthread_mutex_lock(&user_args.lock);
+    bool roomy = 2 * (user_args.count + 1) <= user_args.room || grow_user_args();
+    if (roomy) {
+        uintptr_t *slot = user_slot(user_args.slots, user_args.room, (uintptr_t)args);
+        if (*slot == 0) { user_args.count++; }
+        *slot = (uintptr_t)args;
+    }
+    pthread_mutex_unlock(&user_args.lock);
+    return roomy;
 }
 
 static aclError find_args(const char *api, aclrtArgsHandle handle, Args **args) {
@@ -97,12 +125,15 @@ static aclError find_args(const char *api, aclrtArgsHandle handle, Args **args) 
     Args *args;                 \
     TRY(find_args(__func__, (handle), &args))
 
-/* Parameters are addressed by their number, so that a wrong one is noticed. */
-static aclrtParamHandle param_handle(uint32_t index) { return (aclrtParamHandle)(uintptr_t)(index + 1); }
-
-static Param *find_param(Args *args, aclrtParamHandle handle) {
-    uintptr_t number = (uintptr_t)handle;
-    return number >= 1 && number <= args->count ? &args->params[number - 1] : NULL;
+/* A handle that is no parameter of these args is refused without being followed. */
+static aclError find_param(const char *api, Args *args, aclrtParamHandle handle, Param **param) {
+    *param = NULL;
+    for (uint32_t i = 0; i < args->count; i++) {
+        if (handle != &args->params[i]) { continue; }
+        *param = &args->params[i];
+        return ACL_SUCCESS;
+    }
+    return emu_fail(ACL_ERROR_RT_INVALID_HANDLE, api, "%p is no parameter of these arguments", handle);
 }
 
 /* ---- starting ---- */
@@ -151,19 +182,19 @@ aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandl
     Function *function;
     TRY(function_find(__func__, funcHandle, &function));
     Args *args = argsHandle;
-    add_user_args(args);
-    args->bytes = userHostMem;
-    args->room = actualArgsSize;
+    if (!add_user_args(args)) { return FAIL(ACL_ERROR_RT_MEMORY_ALLOCATION, "no memory for an args handle"); }
+    *args = (Args){.bytes = userHostMem, .room = actualArgsSize};
     return ACL_SUCCESS;
 }
 
 /* ---- collecting ---- */
 
-/* Room for `bytes` more in the next slots; 207000 once the layout is fixed. */
+/* Room for `bytes` more in the next slots. */
 static aclError take_room(const char *api, Args *args, size_t bytes, uint32_t *offset) {
-    size_t rounded = (bytes + SLOT - 1) / SLOT * SLOT;
-    if (bytes > MOST_BYTES || rounded > args->room - args->size) {
-        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "%zu bytes more than the %zu there are room for", bytes, args->room);
+    size_t left = args->room - args->size, rounded = (bytes + SLOT - 1) / SLOT * SLOT;
+    if (bytes > left || rounded > left) {
+        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "%zu bytes more, and %zu of %zu are used", bytes, args->size,
+                        args->room);
     }
     *offset = (uint32_t)args->size;
     memset(args->bytes + args->size, 0, rounded);
@@ -171,6 +202,7 @@ static aclError take_room(const char *api, Args *args, size_t bytes, uint32_t *o
     return ACL_SUCCESS;
 }
 
+/* 207000 once placeholder data lies behind the slots, or the arguments are final. */
 static aclError append(const char *api, Args *args, size_t bytes, bool placeholder, aclrtParamHandle *handle) {
     if (args->finalized || args->has_placeholder_data) {
         return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "the layout of the arguments is fixed");
@@ -181,11 +213,12 @@ static aclError append(const char *api, Args *args, size_t bytes, bool placehold
     uint32_t offset;
     TRY(take_room(api, args, bytes, &offset));
     args->params[args->count] = (Param){.offset = offset, .bytes = (uint32_t)bytes, .placeholder = placeholder};
-    *handle = param_handle(args->count++);
+    *handle = &args->params[args->count++];
     return ACL_SUCCESS;
 }
 
-aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle) {
+aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize,
+                               aclrtParamHandle *paramHandle) {
     ENTER();
     REQUIRE(argsHandle);
     REQUIRE(param);
@@ -214,8 +247,9 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     if (dataSize == 0) { return INVALID("dataSize is 0"); }
     FIND_ARGS(args, argsHandle);
     if (args->finalized) { return UNSUPPORTED("the arguments are finalized"); }
-    Param *param = find_param(args, paramHandle);
-    if (param == NULL || !param->placeholder || param->has_buffer) {
+    Param *param;
+    TRY(find_param(__func__, args, paramHandle, &param));
+    if (!param->placeholder || param->has_buffer) {
         return FAIL(ACL_ERROR_RT_PARAM_INVALID, "the parameter is no placeholder without data");
     }
     uint32_t offset;
@@ -234,8 +268,9 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
     REQUIRE(param);
     if (paramSize == 0) { return INVALID("paramSize is 0"); }
     FIND_ARGS(args, argsHandle);
-    Param *found = find_param(args, paramHandle);
-    if (found == NULL || found->placeholder || found->bytes != paramSize) {
+    Param *found;
+    TRY(find_param(__func__, args, paramHandle, &found));
+    if (found->placeholder || found->bytes != paramSize) {
         return FAIL(ACL_ERROR_RT_PARAM_INVALID, "no ordinary parameter of %zu bytes", paramSize);
     }
     memcpy(args->bytes + found->offset, param, paramSize);
