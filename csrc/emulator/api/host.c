@@ -1,14 +1,13 @@
 /* Chapter 12, functions of the host as stream tasks. */
 #include "api/api.h"
 #include "engine/host.h"
+#include "engine/report.h"
 
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args) {
     ENTER();
     if (fn == NULL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "fn is NULL"); }
     OWN_STREAM(queue, stream);
-    uint64_t nobody = 0;
-    atomic_compare_exchange_strong(&queue->subscriber, &nobody, HOST_SUBSCRIBER);
-    if (nobody != 0 && nobody != HOST_SUBSCRIBER) {
+    if (!report_claim_for_host(queue)) {
         return FAIL(ACL_ERROR_RT_STREAM_SUBSCRIBE, "a report thread serves this stream");
     }
     return host_launch(queue, fn, args, __func__);

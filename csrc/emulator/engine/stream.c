@@ -11,6 +11,7 @@
 #include "engine/overflow.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
+#include "engine/report.h"
 #include "engine/resource.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
@@ -128,7 +129,6 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     stream->custom_tag = CUSTOM_TAG_NONE;
     resource_reset(stream->core_limit);
     atomic_store(&stream->nonblocking_depth, 0);
-    atomic_store(&stream->subscriber, 0);
     atomic_store(&stream->attention, 0);
     atomic_store(&stream->error, 0);
     stream->model = NULL;
@@ -246,6 +246,7 @@ void stream_destroy(Stream *stream, bool force) {
     if (force) { drop_queued(stream); }
     stream_wait_at_rest(stream);
     while (atomic_load(&stream->state) != STREAM_IDLE) { sched_yield(); } /* its runner is letting go */
+    report_forget(stream);
     delist(stream);
     counters_add_stream(atomic_load(&stream->done) - stream->done_at_creation);
     drop_kept(stream);

@@ -78,14 +78,13 @@ typedef struct Stream {
     uint32_t overflow_switch, custom_tag, cache_op_info, device_priority, launch_blocking;
     _Atomic(uint32_t) core_limit[CORE_KINDS]; /* limit + 1; 0 = the device's: see resource.h */
     _Atomic(uint32_t) nonblocking_depth;
-    _Atomic(uint64_t) subscriber; /* thread id of the report thread; HOST_SUBSCRIBER; 0 = none */
+    _Atomic(void *) subscriber;   /* who runs its callbacks, or NULL: see report.h */
     Task **kept;                  /* PERSISTENT: tasks kept for a model */
     uint32_t kept_count, kept_room;
     void *model;                  /* bound to, or NULL */
     struct Stream *pool_next;
 } Stream;
 
-#define HOST_SUBSCRIBER UINT64_MAX
 #define CUSTOM_TAG_NONE 0xFFFFFFFFU
 #define STREAM_FLAGS_KNOWN 0x3FU
 /* Streams whose end nobody waits for through synchronize and query. */

@@ -93,6 +93,14 @@ typedef struct HostTask {
     bool blocking;
 } HostTask;
 
+typedef struct ReportTask {
+    void (*function)(void *);
+    void *argument;
+    struct ReportThread *server; /* the thread that will run it */
+    struct Report *delivered;    /* a blocking one that its thread has not finished, or NULL */
+    bool blocking;
+} ReportTask;
+
 /* The head fills one cache line and 16 arguments two more: what a launch writes and a worker reads is what it costs
  * to move lines between their cores. */
 typedef struct Task {
@@ -108,6 +116,7 @@ typedef struct Task {
         CntNotifyTask cnt_notify;
         ValueTask value;
         HostTask host;
+        ReportTask report;
     } as;
     _Alignas(TASK_ALIGNMENT) unsigned char inline_args[TASK_INLINE_ARGS];
 } Task;
