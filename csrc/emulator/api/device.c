@@ -113,6 +113,9 @@ static aclError synchronize_device(const char *api, uint64_t timeout_ns) {
     TRY(context_current(api, &context));
     int32_t failure = atomic_load(&context->failure);
     if (failure != 0) { return emu_fail(failure, api, "the context failed in STOP mode"); }
+    if (atomic_load(&context->device->aborting)) {
+        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "device %d is aborting its tasks", context->device->id);
+    }
     return synchronize_context(context, api, timeout_ns);
 }
 

@@ -218,6 +218,9 @@ static aclError synchronize(const char *api, aclrtEvent handle, int32_t timeout_
     TRY(refuse_external(api, event));
     int32_t failure = atomic_load(&event->context->failure);
     if (failure != 0) { return emu_fail(failure, api, "the event's context failed in STOP mode"); }
+    if (atomic_load(&event->context->device->aborting)) {
+        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the event's device is aborting its tasks");
+    }
     Record *newest = event_newest(event);
     aclError code = ACL_SUCCESS;
     if (!is_unrecorded(newest) && !record_is_over(newest)) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/abort.h"
 #include "engine/error.h"
 #include "engine/event.h"
 #include "engine/handle.h"
@@ -68,6 +69,7 @@ aclError device_release(Device *device, bool force, const char *api) {
         atomic_store(&device->primary, NULL);
         memory_free_device(device->id);
         resource_reset(device->core_limit);
+        abort_forget(device);
         report_device_state(device->id, ACL_RT_DEVICE_STATE_RESET_POST);
     }
     pthread_mutex_unlock(&device->lock);

@@ -35,7 +35,9 @@ typedef struct Device {
     uint32_t references;
     _Atomic(Context *) primary;
     _Atomic(uint32_t) streams; /* counted against the product's limit */
-    _Atomic(bool) aborting;
+    _Atomic(bool) aborting;        /* from the begin of a device task abort until one has succeeded */
+    _Atomic(bool) abort_running;   /* somebody is at it */
+    _Atomic(uint64_t) abort_count; /* changes when an abort begins */
     _Atomic(uint32_t) core_limit[CORE_KINDS]; /* limit + 1; 0 = none: see resource.h */
 } Device;
 

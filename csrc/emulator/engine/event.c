@@ -101,20 +101,30 @@ static void leave(Record *record, Stream *stream) {
 typedef struct RecordWait {
     Record *record;
     Event *event;
+    Device *device;
+    uint64_t device_abort_count;
 } RecordWait;
+
+static bool device_was_aborted(RecordWait *wait) {
+    return atomic_load(&wait->device->abort_count) != wait->device_abort_count;
+}
 
 static bool host_wait_is_over(void *subject) {
     RecordWait *wait = subject;
-    return record_is_over(wait->record) || atomic_load(&wait->event->context->failure) != 0;
+    return record_is_over(wait->record) || atomic_load(&wait->event->context->failure) != 0 || device_was_aborted(wait);
 }
 
 aclError record_synchronize(Record *record, Event *event, uint64_t timeout_ns, const char *api) {
     pthread_once(&once, prepare);
-    RecordWait wait = {record, event};
+    Device *device = event->context->device;
+    RecordWait wait = {record, event, device, atomic_load(&device->abort_count)};
     uint64_t deadline = timeout_ns == 0 ? FOREVER : clock_now() + timeout_ns;
     if (!spot_wait(&host_waiters, host_wait_is_over, &wait, deadline)) {
         return emu_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, api, "the event is not reached after %llu ms",
                         (unsigned long long)(timeout_ns / NS_PER_MS));
+    }
+    if (device_was_aborted(&wait)) {
+        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the tasks of device %d were aborted meanwhile", device->id);
     }
     int32_t failure = atomic_load(&event->context->failure);
     if (failure != 0) { return emu_fail(failure, api, "the event's context failed in STOP mode"); }

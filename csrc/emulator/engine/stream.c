@@ -232,7 +232,7 @@ static void drop_kept(Stream *stream) {
     stream->kept_count = stream->kept_room = 0;
 }
 
-static void drop_queued(Stream *stream) {
+void stream_drop_queued(Stream *stream) {
     atomic_store(&stream->abort_to, UINT64_MAX);
     atomic_fetch_or(&stream->attention, ATTENTION_ABORT);
     cancel_head(stream);
@@ -243,7 +243,7 @@ void stream_destroy(Stream *stream, bool force) {
     bool counted = stream != stream->context->internal_stream;
     handle_drop(stream->handle);
     atomic_fetch_or(&stream->attention, ATTENTION_CLOSING);
-    if (force) { drop_queued(stream); }
+    if (force) { stream_drop_queued(stream); }
     stream_wait_at_rest(stream);
     while (atomic_load(&stream->state) != STREAM_IDLE) { sched_yield(); } /* its runner is letting go */
     report_forget(stream);
@@ -448,13 +448,18 @@ void stream_drop(Stream *stream, Task *task) {
 
 typedef struct SyncWait {
     Stream *stream;
-    uint64_t target, abort_count;
+    Device *device;
+    uint64_t target, abort_count, device_abort_count;
 } SyncWait;
+
+static bool device_was_aborted(SyncWait *wait) {
+    return atomic_load(&wait->device->abort_count) != wait->device_abort_count;
+}
 
 static bool sync_is_over(void *subject) {
     SyncWait *wait = subject;
     return atomic_load(&wait->stream->done) >= wait->target || is_troubled(wait->stream) ||
-           atomic_load(&wait->stream->abort_count) != wait->abort_count;
+           atomic_load(&wait->stream->abort_count) != wait->abort_count || device_was_aborted(wait);
 }
 
 /* FAST_SYNC: looks again and again, helping with the stream's own tasks, yielding in between; sleeps in the end. */
@@ -480,8 +485,10 @@ static aclError take_error(Stream *stream, const char *api) {
 }
 
 aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns) {
+    Device *device = stream->context->device;
+    uint64_t device_abort_count = atomic_load(&device->abort_count);
     TRY(stream_trouble(stream, api));
-    SyncWait wait = {stream, atomic_load(&stream->tail), atomic_load(&stream->abort_count)};
+    SyncWait wait = {stream, device, atomic_load(&stream->tail), atomic_load(&stream->abort_count), device_abort_count};
     if (atomic_load(&stream->done) >= wait.target) { return take_error(stream, api); }
     uint64_t deadline = timeout_ns == 0 ? FOREVER : clock_now() + timeout_ns;
     bool fast = (stream->flags & ACL_STREAM_FAST_SYNC) != 0;
@@ -490,6 +497,9 @@ aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns
     if (!over && !spot_wait(&stream->finished, sync_is_over, &wait, deadline)) {
         return emu_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, api, "stream %d is not done after %llu ms", stream->id,
                         (unsigned long long)(timeout_ns / NS_PER_MS));
+    }
+    if (device_was_aborted(&wait)) {
+        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the tasks of device %d were aborted meanwhile", device->id);
     }
     if (atomic_load(&stream->abort_count) != wait.abort_count) {
         return emu_fail(ACL_ERROR_RT_STREAM_ABORT, api, "stream %d was aborted meanwhile", stream->id);

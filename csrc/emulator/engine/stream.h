@@ -119,6 +119,8 @@ uint64_t stream_live_count(void);
 
 aclError stream_abort(Stream *stream, const char *api);
 void stream_stop(Stream *stream);
+/* Has everything dropped that is or will be queued, until ATTENTION_ABORT is taken back. Does not wait. */
+void stream_drop_queued(Stream *stream);
 
 /* What the runner does with the head task's outcome (called by the scheduler only). */
 void stream_retire(Stream *stream, Task *task, int32_t outcome);
