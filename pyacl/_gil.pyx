@@ -11,15 +11,26 @@ stream's queue is full, or in launch-blocking mode. So the GIL is kept only whil
 - the stream was made by this class (who else submits to a borrowed one is not known), is not in launch-blocking mode,
   and has no Python function queued that was not seen done.
 
-When the room is used up the stream is asked, which never blocks; if it is not idle this submission releases the GIL.
+When the room is used up the stream is asked, for at most `PATIENCE_US`: a device that runs short tasks has done ROOM of them
+by then, and a released GIL can be gone for the 5 ms of a switch interval. If the stream is still busy, this submission and
+those that follow release the GIL, without asking for long, until it is seen idle.
 
 ``PYACL_LAUNCH_GIL`` forces ``release`` (always) or ``hold`` (never, even where it can deadlock: for measuring); the
 default is ``auto``. Read once, at import.
 """
 import os
 
+from libc.stdint cimport uint64_t
+
 from pyacl cimport acl as abi
 from pyacl._runtime cimport acl
+
+cdef extern from "waiter.h" nogil:
+    ctypedef int (*DoneQuestion)(void *subject) noexcept nogil
+    int pyacl_poll(DoneQuestion question, void *subject, int spin, uint64_t limit_us)
+
+cdef enum:
+    PATIENCE_US = 200
 
 cdef enum Policy:
     AUTO
@@ -47,13 +58,18 @@ cdef void open_room(Room *room, bint trusted) noexcept:
     room.untrusted = policy == RELEASE or not trusted
 
 
+cdef int is_idle(void *stream) noexcept nogil:
+    cdef abi.aclrtStreamStatus status
+    return acl.aclrtStreamQuery(stream, &status) == 0 and status == abi.ACL_STREAM_STATUS_COMPLETE
+
+
 cdef bint look_for_room(Room *room, void *stream) noexcept:
-    cdef abi.aclrtStreamStatus status = abi.ACL_STREAM_STATUS_NOT_READY
     if policy == HOLD:
         return True
     if room.untrusted:
         return False
-    if acl.aclrtStreamQuery(stream, &status) != 0 or status != abi.ACL_STREAM_STATUS_COMPLETE:
+    room.impatient = not pyacl_poll(is_idle, stream, True, 0 if room.impatient else PATIENCE_US)
+    if room.impatient:
         return False
     room.left = ROOM - 1
     return True

@@ -158,7 +158,7 @@ static inline int poll_sleeping(DoneQuestion question, void *subject, uint64_t e
 }
 
 static inline int poll_spinning(DoneQuestion question, void *subject, uint64_t end_ns) {
-    for (unsigned round = 1; !question(subject); round++) {
+    for (unsigned round = 0; !question(subject); round++) {
         if (round % POLLS_PER_CLOCK != 0) { continue; }
         if (poll_now_ns() >= end_ns) { return 0; }
         sched_yield();

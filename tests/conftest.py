@@ -1,5 +1,6 @@
 """What all tests share: the fixtures of pyacl's own pytest plugin under short names."""
 
+import os
 import threading
 import time
 
@@ -8,6 +9,15 @@ import pytest
 import pyacl
 
 pytest_plugins = ["pyacl.testing"]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def away_from_the_checkout(tmp_path_factory):
+    """Programs that tests start must find the installed package, not the sources in the folder pytest runs in."""
+    before = os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+    yield
+    os.chdir(before)
 
 
 @pytest.fixture

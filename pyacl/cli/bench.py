@@ -15,6 +15,7 @@ import pyacl
 from pyacl.cli import callers, launch_suite, stream_suite
 from pyacl.cli.measure import QUICK_TURNS, TURNS, make_progress, print_heading, write_json
 
+TABLE_WIDTH = 118  # a narrow terminal wraps the lines; rich would cut the figures
 SUITES = {"streams": stream_suite, "launch": launch_suite}
 
 
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     console = Console()
+    console.width = max(console.width, TABLE_WIDTH)
     suite = SUITES[options.suite]
     turns = QUICK_TURNS if options.quick else TURNS
     kernel = options.kernel or pyacl.emulator.sample_kernels()

@@ -12,7 +12,7 @@ from rich.console import Console
 import pyacl
 from pyacl.cli import callers, nanobind_build
 from pyacl.cli._cloops import CLoops
-from pyacl.cli.measure import Result, in_turns, make_python_loop, make_table, show, summarize
+from pyacl.cli.measure import Result, in_turns, make_python_loop, make_table, show, spread, summarize
 
 FAST = pyacl.StreamFlag.FAST_LAUNCH
 ARGUMENT_COUNTS = (0, 1, 4, 8, 16)
@@ -64,7 +64,7 @@ def pyacl_timers(bench: callers.Bench, stream: pyacl.Stream, count: int) -> dict
     borrowed = pyacl.Stream.from_handle(stream.handle, owner=stream)
     return {
         "bound": make_python_loop(bench.kernel.bind(spec, stream=stream), *values),
-        "bound, GIL released": make_python_loop(bench.kernel.bind(spec, stream=borrowed), *values),
+        "bound, released": make_python_loop(bench.kernel.bind(spec, stream=borrowed), *values),
         "unbound": make_python_loop(bench.kernel.launch, stream, 1, spec, *values),
     }
 
@@ -74,7 +74,7 @@ def nanobind_timers(module, bench, caller, count) -> dict[str, Callable[[int], f
         return {}
     values = tuple(range(1, count + 1))
     timers = {}
-    for name, release in (("nanobind", False), ("nanobind, GIL released", True)):
+    for name, release in (("nanobind", False), ("nanobind, rel.", True)):
         launcher = module.Launcher(caller.launch_address, bench.kernel.handle, caller.stream.handle, release)
         timers[name] = make_python_loop(getattr(launcher, f"launch{count}"), *values)
     return timers
@@ -104,7 +104,7 @@ def beside_a_busy_thread(bench: callers.Bench, turns: int) -> Measured:
     with bench.on_stream(FAST) as subjects:
         stream = subjects["pyacl"].stream
         timers = pyacl_timers(bench, stream, callers.STANDARD_ARGUMENTS)
-        for name in ("bound", "bound, GIL released"):
+        for name in ("bound", "bound, released"):
             loops = {
                 "alone": partial(at_full_rate, timers[name], stream),
                 "busy thread": partial(with_busy_thread, timers[name], stream),
@@ -225,7 +225,7 @@ def by_queued_tasks(bench: callers.Bench, turns: int) -> list[Result]:
 
 # ---- showing ----
 
-ARGUMENT_CALLERS = ["C", "bound", "bound, GIL released", "unbound", "ctypes", "cffi", "nanobind", "nanobind, GIL released"]
+ARGUMENT_CALLERS = ["C", "bound", "bound, released", "unbound", "ctypes", "cffi", "nanobind", "nanobind, rel."]
 
 
 def print_results(console: Console, results: list[Result]) -> None:
@@ -242,7 +242,7 @@ def print_results(console: Console, results: list[Result]) -> None:
     console.print(table)
     c, ours = (found["batch", str(BATCH), name] for name in ("C", "LaunchBatch"))
     console.print(f"LaunchBatch of {BATCH:,}: {ours.median:,.0f} ns per launch, {ours.median / c.median:.2f}× the C loop.")
-    for name in ("bound", "bound, GIL released"):
+    for name in ("bound", "bound, released"):
         alone, busy = (found["busy", name, beside].median for beside in ("alone", "busy thread"))
         console.print(f"With a busy Python thread beside, {name}: {alone / busy:.0%} of the launch rate without one.")
     print_curves(console, results)
@@ -252,5 +252,5 @@ def print_curves(console: Console, results: list[Result]) -> None:
     for group in ("threads", "live streams", "live events", "queued tasks"):
         points = [r for r in results if r.group == group]
         if points:
-            shown = ", ".join(f"{point.row}: {point.median:,.0f} ±{(point.high - point.low) / 2:,.0f}" for point in points)
+            shown = ", ".join(f"{point.row}: {point.median:,.0f} ±{spread(point):.0%}" for point in points)
             console.print(f"ns per launch by {group}: {shown}.")

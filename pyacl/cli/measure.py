@@ -76,14 +76,19 @@ def summarize(row: str, group: str, times: dict[str, list[float]]) -> list[Resul
 def show(result: Result | None) -> str:
     if result is None:
         return "–"
-    return f"{result.median:,.0f} [dim]±{(result.high - result.low) / 2:,.0f}[/]"
+    return f"{result.median:,.0f} [dim]±{spread(result):.0%}[/]"
+
+
+def spread(result: Result) -> float:
+    """Half the distance of the quartiles, as a part of the median."""
+    return (result.high - result.low) / 2 / result.median
 
 
 def make_table(title: str, first: str, headings: list[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column(first)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), collapse_padding=True)
+    table.add_column(first, no_wrap=True)
     for heading in headings:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
@@ -102,7 +107,7 @@ def print_heading(console: Console) -> None:
     console.print(f"runtime [bold]{runtime['runtime']}[/] {runtime['version']}, {runtime['soc']}: {runtime['library']}")
     if runtime["runtime"] == "emulator":
         console.print("[yellow]Emulator figures tell what the bindings cost. They say nothing about an NPU.[/]")
-    console.print("Nanoseconds per call: median of interleaved turns ± half the distance of the quartiles.\n")
+    console.print("Nanoseconds per call: median of interleaved turns, ± half the distance of the quartiles.\n")
 
 
 def write_json(path: str, results: list[Result]) -> None:

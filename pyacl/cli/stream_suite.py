@@ -28,14 +28,14 @@ class Row:
 
 
 ROWS = (
-    Row("create_destroy", "create + destroy", 100),
-    Row("create_launch_destroy", "create, launch, destroy", 30),
-    Row("launch", "launch, 4 arguments", 500),
-    Row("batch", "the same, 1,000 to completion", 1),
-    Row("query", "query, idle", 2000),
-    Row("record", "event record", 300),
-    Row("synchronize", "synchronize, idle", 2000),
-    Row("launch_synchronize", "launch, then synchronize", 100),
+    Row("create_destroy", "create+destroy", 100),
+    Row("create_launch_destroy", "with first launch", 30),
+    Row("launch", "launch (4 args)", 500),
+    Row("batch", "batch of 1,000", 1),
+    Row("query", "query (idle)", 2000),
+    Row("record", "record", 300),
+    Row("synchronize", "sync (idle)", 2000),
+    Row("launch_synchronize", "launch+sync", 100),
 )
 BATCH = 1000
 STEPS = len(FLAG_SETS) * len(ROWS)
@@ -60,12 +60,13 @@ def make_loop(row: Row, caller: callers.Caller) -> Callable[[], float]:
 
 def print_results(console: Console, results: list[Result]) -> None:
     for flags in FLAG_SETS:
-        table = make_table(f"stream flags: {flags}", "call", [*callers.NAMES, "pyacl − C", "pyacl / C", "ctypes : pyacl"])
+        table = make_table(f"stream flags: {flags}", "call", [*callers.NAMES, "pyacl−C", "pyacl/C", "×"])
         for row in ROWS:
             found = {r.caller: r for r in results if r.row == row.name and r.group == flags}
             table.add_row(row.label, *[show(found.get(name)) for name in callers.NAMES], *differences(found))
         console.print(table)
-    console.print("The last column compares what ctypes and pyacl add to C.")
+    console.print("with first launch: create, launch, synchronize, destroy. batch: per launch, until all have run.")
+    console.print("×: how many times more ctypes adds to C than pyacl does.")
     best = min((r for r in results if r.row == "batch"), key=lambda r: r.median)
     console.print(f"Launch to completion in batches of {BATCH:,}: {1e3 / best.median:.1f} million launches/s "
                   f"({best.caller}, {best.group}).")  # fmt: skip
