@@ -5,20 +5,26 @@ A synchronous copy is finished when it returns, and is not ordered against any s
 a stream; both ends are kept alive until the stream has passed it.
 """
 from cpython.buffer cimport (
-    PyBUF_ANY_CONTIGUOUS, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
+    PyBUF_ANY_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int32_t, uintptr_t
+from libc.string cimport memcpy
 
 from pyacl cimport acl as abi
 from pyacl._handle cimport Handle, current_parent
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation, is_finalizing
 from pyacl.stream cimport Stream
 
+import re
+
 import numpy as np
 
 from pyacl.device import Context
 from pyacl.enums import MemMallocPolicy
+
+
+FIELD_NAME = re.compile(rb":[^:]*:")  # in a buffer format
 
 
 # ---- the other end of a copy ----
@@ -51,13 +57,17 @@ cdef Side make_side(object thing, bint writable):
     if isinstance(thing, HostBuffer):
         (<HostBuffer>thing).use()
     try:
-        PyObject_GetBuffer(thing, &side.view, PyBUF_ANY_CONTIGUOUS | (PyBUF_WRITABLE if writable else 0))
+        PyObject_GetBuffer(
+            thing, &side.view, PyBUF_ANY_CONTIGUOUS | PyBUF_FORMAT | (PyBUF_WRITABLE if writable else 0)
+        )
     except TypeError:
         raise TypeError(
             f"{type(thing).__name__} is no memory: expected a DeviceBuffer, or something with the buffer protocol "
             "such as a HostBuffer or a NumPy array"
         ) from None
     side.exported = True
+    if side.view.format is not NULL and b"O" in FIELD_NAME.sub(b"", side.view.format):
+        raise TypeError(f"{type(thing).__name__} holds Python objects: their bytes mean nothing to a device")
     side.address = side.view.buf
     side.nbytes = side.view.len
     return side
@@ -370,8 +380,8 @@ cdef class HostBuffer(Handle):
 
     Parameters
     ----------
-    source : int or buffer
-        A size in bytes, or an array (anything contiguous with the buffer protocol), whose bytes are then copied over.
+    source : int, buffer or DeviceBuffer
+        A size in bytes, or memory (anything contiguous with the buffer protocol), whose bytes are then copied over.
 
     Attributes
     ----------
@@ -394,18 +404,22 @@ cdef class HostBuffer(Handle):
     def __init__(self, source):
         cdef void *address = NULL
         cdef size_t nbytes
-        data = None
+        cdef Side side = None
         ensure_initialized()
         if hasattr(source, "__index__") and not hasattr(source, "__array_interface__"):
             nbytes = positive_size(source, "nbytes")
         else:
-            data = memoryview(source)
-            nbytes = positive_size(data.nbytes, "the size of source")
+            side = make_side(source, False)
+            nbytes = positive_size(side.nbytes, "the size of source")
         with nogil: check(acl.aclrtMallocHost(&address, nbytes), "aclrtMallocHost")
         self.nbytes = nbytes
         self.adopt(address, True, current_parent())
-        if data is not None:
-            memoryview(self)[:] = data.cast("B") if data.c_contiguous else data.tobytes()
+        if side is None:
+            return
+        if side.on_device:
+            copy(make_side(self, True), side, nbytes)
+        else:
+            memcpy(address, side.address, nbytes)
 
     @classmethod
     def from_handle(cls, handle, nbytes, owner=None):

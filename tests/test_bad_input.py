@@ -36,7 +36,7 @@ def garbage():
     return [
         None, True, 0, -1, 7, 2**31, 2**32, 2**63, 2**64, -(2**70), 1.5, -0.0, float("nan"), float("inf"),
         "", "text", "\0", "\ud800", b"", b"bytes", bytearray(9), [], [1], (), {}, object(), Ellipsis, int, print, Liar(),
-        np.zeros(0), np.zeros((3, 3))[:, 1], np.array(["a"]), np.float32(1), np.datetime64("2000-01-01"), closed, gone,
+        np.zeros(0), np.zeros((3, 3))[:, 1], np.array([None, 1], object), np.float32(1), np.datetime64("2000-01-01"), closed, gone,
     ]  # fmt: skip
 
 

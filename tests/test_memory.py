@@ -55,6 +55,20 @@ def test_what_is_not_contiguous_is_refused(device):
     assert pyacl.DeviceBuffer.from_numpy(array).to_numpy(array.dtype).tolist() == array.tolist()
 
 
+@pytest.mark.parametrize("dtype", [object, [("x", object)], [("a", np.int64), ("x", [("y", object)])]])
+def test_python_objects_are_not_copied(device, dtype):
+    array = np.zeros(2, dtype)
+    buffer = pyacl.DeviceBuffer(64)
+    for copy in (buffer.copy_from, buffer.copy_to, pyacl.DeviceBuffer):
+        with pytest.raises(TypeError, match="Python objects"):
+            copy(array)
+
+
+def test_a_field_named_like_the_code_for_objects_is_none(device):
+    array = np.array([(1, 2.0)], [("O", np.int64), ("OO", np.float64)])
+    assert pyacl.DeviceBuffer(array).to_numpy(array.dtype).tolist() == array.tolist()
+
+
 def test_what_is_read_only_is_no_target(device):
     buffer = pyacl.DeviceBuffer(8)
     frozen = np.zeros(8, np.uint8)
@@ -223,6 +237,12 @@ def test_an_array_over_pinned_memory_keeps_it(device, acl_emulator):
     before = acl_emulator.counters().host_allocations
     del array
     assert acl_emulator.counters().host_allocations == before - 1
+
+
+def test_pinned_memory_starts_with_what_it_is_given(device):
+    array = np.arange(8)
+    for source in (array, bytes(array), pyacl.HostBuffer(array), pyacl.DeviceBuffer(array)):
+        assert pyacl.HostBuffer(source).numpy(array.dtype).tolist() == array.tolist()
 
 
 def test_closed_pinned_memory_is_freed_after_its_last_array(device, acl_emulator):
