@@ -99,7 +99,7 @@ static void look_for_work(Stream *stream, void *argument) {
 aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo) {
     ENTER();
     REQUIRE(utilizationInfo);
-    if (utilizationInfo->utilizationExtend != NULL) { return INVALID("utilizationExtend is reserved and must be NULL"); }
+    if (utilizationInfo->utilizationExtend != NULL) { return INVALID("utilizationExtend must be NULL"); }
     Device *device;
     TRY(find_device(__func__, deviceId, &device));
     Business business = {device, false};

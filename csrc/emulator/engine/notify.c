@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/handle.h"
 #include "engine/ids.h"
+#include "engine/poll.h"
 #include "engine/pool.h"
 #include "soc/soc.h"
 
@@ -12,6 +13,24 @@ static Ids ids = IDS;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* `recorded` and `waiting` of every notify */
 
 /* ---- life ---- */
+
+static Notify *make(Device *device, int32_t id, SharedCell *imported) {
+    int fresh;
+    Notify *notify = pool_take(&notifies, &fresh);
+    if (notify == NULL) { return NULL; }
+    notify->handle = handle_new(KIND_NOTIFY, notify);
+    if (notify->handle == NULL) {
+        pool_give(&notifies, notify);
+        return NULL;
+    }
+    notify->device = device;
+    notify->id = id;
+    notify->recorded = false;
+    notify->shared = imported;
+    notify->imported = imported != NULL;
+    atomic_store(&notify->references, 1);
+    return notify;
+}
 
 static aclError no_memory(const char *api) {
     return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for a notify");
@@ -23,21 +42,10 @@ aclError notify_create(Device *device, Notify **out, const char *api) {
         return emu_fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, api, "all %u notifies of device %d are in use",
                         soc_product()->notifies, device->id);
     }
-    int fresh;
-    Notify *notify = pool_take(&notifies, &fresh);
-    void *handle = notify == NULL ? NULL : handle_new(KIND_NOTIFY, notify);
-    if (handle == NULL) {
-        if (notify != NULL) { pool_give(&notifies, notify); }
-        ids_give(&ids, device->id, id);
-        return no_memory(api);
-    }
-    notify->handle = handle;
-    notify->device = device;
-    notify->id = id;
-    notify->recorded = false;
-    atomic_store(&notify->references, 1);
-    *out = notify;
-    return ACL_SUCCESS;
+    *out = make(device, id, NULL);
+    if (*out != NULL) { return ACL_SUCCESS; }
+    ids_give(&ids, device->id, id);
+    return no_memory(api);
 }
 
 static Notify *retain(Notify *notify) {
@@ -45,15 +53,29 @@ static Notify *retain(Notify *notify) {
     return notify;
 }
 
+static SharedCell *shared_of(Notify *notify) {
+    pthread_mutex_lock(&lock);
+    SharedCell *shared = notify->shared;
+    pthread_mutex_unlock(&lock);
+    return shared;
+}
+
 /* The id goes with the last task: before, a new notify of that number would mix with the old one. */
 static void release(Notify *notify) {
     if (atomic_fetch_sub(&notify->references, 1) != 1) { return; }
-    ids_give(&ids, notify->device->id, notify->id);
+    if (notify->imported) {
+        shared_release(notify->shared);
+    } else {
+        ids_give(&ids, notify->device->id, notify->id);
+        if (notify->shared != NULL) { shared_release(notify->shared); }
+    }
     pool_give(&notifies, notify);
 }
 
 void notify_destroy(Notify *notify) {
     handle_drop(notify->handle);
+    SharedCell *shared = shared_of(notify);
+    if (shared != NULL && !notify->imported) { shared_close(shared); }
     release(notify);
 }
 
@@ -65,26 +87,60 @@ aclError notify_find(const char *api, aclrtNotify handle, Notify **notify) {
 
 uint64_t notify_live_count(void) { return pool_live(&notifies); }
 
-/* ---- the flag ---- */
+/* ---- the flag within the process ---- */
 
-static void set(Notify *notify) {
+/* False when the flag is a shared one. */
+static bool set_local(Notify *notify) {
     pthread_mutex_lock(&lock);
-    notify->recorded = true;
-    park_wake_first(&notify->waiting);
-    pthread_mutex_unlock(&lock);
-}
-
-/* True: the flag was set, it was this stream's turn, and the flag is taken. False: the stream is among those that wait. */
-static bool take_or_park(Notify *notify, Stream *stream) {
-    pthread_mutex_lock(&lock);
-    park_add(&notify->waiting, stream);
-    bool taken = notify->recorded && notify->waiting.first == stream;
-    if (taken) {
-        notify->recorded = false;
-        park_remove(&notify->waiting, stream);
+    bool local = notify->shared == NULL;
+    if (local) {
+        notify->recorded = true;
+        park_wake_first(&notify->waiting);
     }
     pthread_mutex_unlock(&lock);
-    return taken;
+    return local;
+}
+
+/* Parks the stream unless the flag is set and it is this stream's turn: then the flag is taken. Leaves *taken alone
+ * and answers with the cell when the flag is a shared one. */
+static SharedCell *take_local(Notify *notify, Stream *stream, bool *taken) {
+    pthread_mutex_lock(&lock);
+    SharedCell *shared = notify->shared;
+    if (shared == NULL) {
+        park_add(&notify->waiting, stream);
+        *taken = notify->recorded && notify->waiting.first == stream;
+        if (*taken) { notify->recorded = false; }
+    }
+    if (shared != NULL || *taken) { park_remove(&notify->waiting, stream); }
+    pthread_mutex_unlock(&lock);
+    return shared;
+}
+
+/* ---- the flag between processes ---- */
+
+static bool is_set(const void *flag) { return atomic_load((const _Atomic(uint32_t) *)flag) != 0; }
+
+static bool take_shared(SharedCell *shared, Stream *stream) {
+    while (atomic_exchange(&shared->flag, 0) == 0) {
+        if (poll_park(stream, is_set, &shared->flag)) { return false; }
+    }
+    poll_leave(stream);
+    return true;
+}
+
+/* ---- either ---- */
+
+static void set(Notify *notify) {
+    if (set_local(notify)) { return; }
+    atomic_store(&shared_of(notify)->flag, 1);
+    poll_now(); /* streams of this process; the others look by themselves */
+}
+
+/* False: the stream is among those that wait. */
+static bool take_or_park(Notify *notify, Stream *stream) {
+    bool taken = false;
+    SharedCell *shared = take_local(notify, stream, &taken);
+    return shared == NULL ? taken : take_shared(shared, stream);
 }
 
 /* The stream gives up its turn: if that has come, it is the next one's. */
@@ -93,12 +149,55 @@ static void leave(Notify *notify, Stream *stream) {
     park_remove(&notify->waiting, stream);
     if (notify->recorded) { park_wake_first(&notify->waiting); }
     pthread_mutex_unlock(&lock);
+    poll_leave(stream);
 }
 
 void notify_reset(Notify *notify) {
     pthread_mutex_lock(&lock);
     notify->recorded = false;
+    if (notify->shared != NULL) { atomic_store(&notify->shared->flag, 0); }
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- other processes ---- */
+
+/* Streams that wait already look again, and find that they wait for the cell now. */
+static void share(Notify *notify, SharedCell *cell) {
+    cell->device = notify->device->id;
+    cell->id = notify->id;
+    atomic_store(&cell->flag, notify->recorded);
+    notify->recorded = false;
+    notify->shared = cell;
+    park_wake_all(&notify->waiting);
+}
+
+aclError notify_export(Notify *notify, char key[SHARED_KEY_BYTES], const char *api) {
+    SharedCell *cell = shared_of(notify) == NULL ? shared_new() : NULL;
+    pthread_mutex_lock(&lock);
+    bool first = notify->shared == NULL && cell != NULL;
+    if (first) { share(notify, cell); }
+    SharedCell *shared = notify->shared;
+    pthread_mutex_unlock(&lock);
+    if (cell != NULL && !first) { shared_release(cell); } /* another thread was faster */
+    if (shared == NULL) { return emu_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, api, "no shared memory for a notify"); }
+    shared_key(shared, key);
+    return ACL_SUCCESS;
+}
+
+aclError notify_import(const char *key, Notify **out, const char *api) {
+    SharedCell *cell = shared_find(key);
+    Device *device = cell == NULL ? NULL : device_get(cell->device);
+    aclError code = ACL_SUCCESS;
+    if (device == NULL) {
+        code = emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "no notify of a device known here has the key \"%.64s\"", key);
+    } else if (!shared_is_allowed(cell)) {
+        code = emu_fail(ACL_ERROR_RT_DRV_INTERNAL_ERROR, api, "the exporter has not allowed this process to import it");
+    } else {
+        *out = make(device, cell->id, cell);
+        if (*out == NULL) { code = no_memory(api); }
+    }
+    if (code != ACL_SUCCESS && cell != NULL) { shared_release(cell); }
+    return code;
 }
 
 /* ---- tasks ---- */

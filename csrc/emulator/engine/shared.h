@@ -1,0 +1,45 @@
+/* Cells of memory that other processes find by a key: what notifies and events shared between processes are made of.
+ * Each process that exports keeps one memory file with all of its cells; an importer opens it through /proc, so that
+ * nothing is left behind by a process that dies. Nobody is woken across processes: who waits looks (see poll.h). */
+#ifndef EMU_SHARED_H
+#define EMU_SHARED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    SHARED_KEY_BYTES = 64, /* with the final zero */
+    SHARED_PIDS = 32,      /* processes that may be allowed to import a cell */
+};
+
+typedef struct SharedCell {
+    _Alignas(64) _Atomic(uint32_t) users; /* exporter and importers; used again only when all have let go */
+    _Atomic(uint32_t) generation;         /* the key names it: a dead key does not find the next user's cell */
+    _Atomic(bool) alive;                  /* the key is good */
+    int32_t device, id;                   /* of the exported object */
+    uint32_t flags;
+    _Atomic(bool) open_to_all;
+    _Atomic(uint32_t) pid_count;
+    _Atomic(int32_t) pids[SHARED_PIDS];
+    /* What the object makes of it. */
+    _Atomic(uint32_t) flag;               /* notify: recorded */
+    _Atomic(uint64_t) recorded, done;     /* event: number of its newest record, and of the last one that is over */
+} SharedCell;
+
+/* A new cell, zero but for `users`; NULL when there is none left. */
+SharedCell *shared_new(void);
+void shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]);
+/* The key is dead from now on. The exporter stays a user until it releases the cell. */
+static inline void shared_close(SharedCell *cell) { atomic_store(&cell->alive, false); }
+
+/* NULL when the key names no cell (any more). The caller becomes a user of it. */
+SharedCell *shared_find(const char *key);
+void shared_release(SharedCell *cell);
+
+/* False when that would be too many. */
+bool shared_allow(SharedCell *cell, const int32_t *pids, size_t count);
+bool shared_is_allowed(SharedCell *cell);
+
+#endif
