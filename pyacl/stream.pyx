@@ -414,6 +414,7 @@ cdef class Stream(Handle):
         cdef abi.aclrtStreamAttrValue value
         value.launchBlockingMode = PyNumber_Index(mode)
         set_attribute(self, abi.ACL_STREAM_LAUNCH_BLOCKING_MODE, value)
+        open_room(&self._room, self._owned and value.launchBlockingMode != abi.ACL_STREAM_LAUNCH_BLOCKING_MODE_BLOCKING)
 
     def nonblocking_launch(self):
         """A ``with`` block in which launches do not wait, although the stream is in launch-blocking mode.
