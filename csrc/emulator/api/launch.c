@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/args.h"
+#include "api/op_timeout.h"
 #include "engine/work.h"
 
 /* ---- launch configuration ---- */
@@ -24,7 +25,23 @@ static bool is_attribute_allowed(const aclrtLaunchKernelAttr *attribute) {
     }
 }
 
-static aclError check_config(const char *api, const aclrtLaunchKernelCfg *config) {
+/* 0 = the task waits for its kernel for ever, whatever the process-wide limit is. */
+static uint64_t limit_ns(uint64_t wanted_us) {
+    return wanted_us == 0 ? FOREVER : op_timeout_actual_us(wanted_us) * 1000U;
+}
+
+static uint64_t timeout_of(const aclrtLaunchKernelAttr *attribute) {
+    const aclrtLaunchKernelAttrValue *value = &attribute->value;
+    if (attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT) { return limit_ns(value->timeout * 1000000ULL); }
+    return limit_ns((uint64_t)value->timeoutUs.timeoutHigh << 32 | value->timeoutUs.timeoutLow);
+}
+
+static bool is_timeout(const aclrtLaunchKernelAttr *attribute) {
+    return attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT || attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US;
+}
+
+static aclError read_config(const char *api, const aclrtLaunchKernelCfg *config, uint64_t *timeout_ns) {
+    *timeout_ns = 0;
     if (config == NULL) { return ACL_SUCCESS; }
     if (config->attrs == NULL) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "a configuration without attributes"); }
     bool seconds = false, microseconds = false;
@@ -32,6 +49,7 @@ static aclError check_config(const char *api, const aclrtLaunchKernelCfg *config
         if (!is_attribute_allowed(&config->attrs[i])) {
             return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "launch attribute %d", (int)config->attrs[i].id);
         }
+        if (is_timeout(&config->attrs[i])) { *timeout_ns = timeout_of(&config->attrs[i]); }
         seconds |= config->attrs[i].id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT;
         microseconds |= config->attrs[i].id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US;
     }
@@ -107,13 +125,11 @@ aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const
     ENTER();
     REQUIRE(funcHandle);
     REQUIRE(argsData);
-    Function *function;
-    TRY(function_find(__func__, funcHandle, &function));
+    KernelLaunch launch = {.blocks = numBlocks, .args = argsData, .args_size = argsSize, .args_on_device = true};
+    TRY(function_find(__func__, funcHandle, &launch.function));
     TRY(refuse_no_blocks(__func__, numBlocks));
     TRY(refuse_no_args(__func__, argsSize));
-    return submit(__func__, stream,
-                  &(KernelLaunch){.function = function, .blocks = numBlocks, .args = argsData, .args_size = argsSize,
-                                  .args_on_device = true});
+    return submit(__func__, stream, &launch);
 }
 
 aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize,
@@ -121,25 +137,24 @@ aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, con
     ENTER();
     REQUIRE(funcHandle);
     REQUIRE(argsData);
-    Function *function;
-    TRY(function_find(__func__, funcHandle, &function));
+    KernelLaunch launch = {.blocks = numBlocks, .args = argsData, .args_size = argsSize, .args_on_device = true};
+    TRY(function_find(__func__, funcHandle, &launch.function));
     TRY(refuse_no_args(__func__, argsSize));
     TRY(refuse_no_blocks(__func__, numBlocks));
-    TRY(check_config(__func__, cfg));
-    return submit(__func__, stream,
-                  &(KernelLaunch){.function = function, .blocks = numBlocks, .args = argsData, .args_size = argsSize,
-                                  .args_on_device = true});
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    return submit(__func__, stream, &launch);
 }
 
-static aclError check_placeholders(const char *api, const aclrtPlaceHolderInfo *placeholders, size_t count,
-                                   size_t args_size) {
-    if (count > 0 && placeholders == NULL) {
-        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "%zu placeholders without an array", count);
+static aclError check_placeholders(const char *api, const KernelLaunch *launch) {
+    if (launch->placeholder_count > 0 && launch->placeholders == NULL) {
+        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "placeholders without an array");
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < launch->placeholder_count; i++) {
+        const aclrtPlaceHolderInfo *placeholder = &launch->placeholders[i];
         /* The address slot must fit whole: the real runtime checks only its start, and writes past the end. */
-        bool fits = (size_t)placeholders[i].addrOffset + sizeof(void *) <= args_size && placeholders[i].dataOffset < args_size;
-        if (!fits) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "placeholder %zu lies outside the arguments", i); }
+        bool fits = placeholder->addrOffset + sizeof(void *) <= launch->args_size &&
+                    placeholder->dataOffset < launch->args_size;
+        if (!fits) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "placeholder %zu lies outside", i); }
     }
     return ACL_SUCCESS;
 }
@@ -150,15 +165,14 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
     ENTER();
     REQUIRE(funcHandle);
     REQUIRE(hostArgs);
-    Function *function;
-    TRY(function_find(__func__, funcHandle, &function));
+    KernelLaunch launch = {.blocks = numBlocks, .args = hostArgs, .args_size = argsSize,
+                           .placeholders = placeHolderArray, .placeholder_count = placeHolderNum};
+    TRY(function_find(__func__, funcHandle, &launch.function));
     TRY(refuse_no_args(__func__, argsSize));
     TRY(refuse_no_blocks(__func__, numBlocks));
-    TRY(check_config(__func__, cfg));
-    TRY(check_placeholders(__func__, placeHolderArray, placeHolderNum, argsSize));
-    return submit(__func__, stream,
-                  &(KernelLaunch){.function = function, .blocks = numBlocks, .args = hostArgs, .args_size = argsSize,
-                                  .placeholders = placeHolderArray, .placeholder_count = placeHolderNum});
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(check_placeholders(__func__, &launch));
+    return submit(__func__, stream, &launch);
 }
 
 aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
@@ -168,15 +182,29 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
     if (numBlocks == 0) { return INVALID("numBlocks is 0"); }
     REQUIRE(argsHandle);
     if (reserve != NULL) { return INVALID("reserve is not NULL"); }
-    Function *function;
-    TRY(function_find(__func__, funcHandle, &function));
+    KernelLaunch launch = {.blocks = numBlocks};
+    TRY(function_find(__func__, funcHandle, &launch.function));
     PackedArgs packed;
     TRY(args_packed(__func__, argsHandle, &packed));
-    TRY(check_config(__func__, cfg));
-    return submit(__func__, stream,
-                  &(KernelLaunch){.function = function, .blocks = numBlocks, .args = packed.bytes,
-                                  .args_size = packed.size, .placeholders = packed.placeholders,
-                                  .placeholder_count = packed.placeholder_count});
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    launch.args = packed.bytes;
+    launch.args_size = packed.size;
+    launch.placeholders = packed.placeholders;
+    launch.placeholder_count = packed.placeholder_count;
+    return submit(__func__, stream, &launch);
+}
+
+/* ---- arguments one by one ---- */
+
+static aclError check_array(const char *api, const Function *function, void **values) {
+    if (function->params == NULL) {
+        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "%s tells nothing about its parameters", function->name);
+    }
+    if (function->params[0] > 0 && values == NULL) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "args is NULL"); }
+    for (uint32_t i = 0; i < function->params[0]; i++) {
+        if (values[i] == NULL) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "argument %u is NULL", i); }
+    }
+    return ACL_SUCCESS;
 }
 
 /* The parameters one behind the other, each in 8-byte aligned slots. */
@@ -190,24 +218,77 @@ static size_t pack_array(const uint32_t *params, void **values, unsigned char *p
     return offset;
 }
 
+static aclError submit_array(const char *api, aclrtStream stream, KernelLaunch *launch, void **values) {
+    const uint32_t *params = launch->function->params;
+    launch->args_size = pack_array(params, values, NULL);
+    unsigned char *packed = calloc(1, launch->args_size + 1);
+    if (packed == NULL) {
+        return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for %zu bytes of arguments", launch->args_size);
+    }
+    pack_array(params, values, packed);
+    launch->args = packed;
+    aclError code = submit(api, stream, launch);
+    free(packed);
+    return code;
+}
+
+/* Symbols of compiled host stubs would be kernels too, but nothing here registers any. */
 aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg,
                                         void **args) {
     ENTER();
     REQUIRE(func);
     if (numBlocks == 0) { return INVALID("numBlocks is 0"); }
-    Function *function;
-    TRY(function_find(__func__, func, &function));
-    if (function->params == NULL) {
-        return FAIL(ACL_ERROR_RT_PARAM_INVALID, "kernel %s tells nothing about its parameters", function->name);
+    KernelLaunch launch = {.blocks = numBlocks};
+    TRY(function_find(__func__, func, &launch.function));
+    TRY(check_array(__func__, launch.function, args));
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    return submit_array(__func__, stream, &launch, args);
+}
+
+/* ---- SIMT ---- */
+
+/* Each thread of each block is a block of the host kernel: its index counts through the grid, threads first. */
+static aclError count_threads(const char *api, dim3 grid, dim3 block, uint32_t *count) {
+    const uint32_t sizes[] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};
+    uint64_t threads = 1;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        if (sizes[i] == 0) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "a dimension is 0"); }
+        threads *= sizes[i];
+        if (threads > UINT32_MAX) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the grid is too large"); }
     }
-    if (function->params[0] > 0 && args == NULL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "args is NULL"); }
-    TRY(check_config(__func__, cfg));
-    size_t bytes = pack_array(function->params, args, NULL);
-    unsigned char *packed = calloc(1, bytes + 1);
-    if (packed == NULL) { return FAIL(ACL_ERROR_RT_MEMORY_ALLOCATION, "no memory for %zu bytes of arguments", bytes); }
-    pack_array(function->params, args, packed);
-    aclError code = submit(__func__, stream,
-                           &(KernelLaunch){.function = function, .blocks = numBlocks, .args = packed, .args_size = bytes});
-    free(packed);
-    return code;
+    *count = (uint32_t)threads;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+                                            aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args) {
+    ENTER();
+    (void)dynUbufSize; /* host kernels have no such buffer */
+    REQUIRE(func);
+    NEED_FEATURE(SOC_SIMT);
+    KernelLaunch launch = {0};
+    TRY(function_find(__func__, func, &launch.function));
+    TRY(check_array(__func__, launch.function, args));
+    TRY(count_threads(__func__, gridDim, blockDim, &launch.blocks));
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    return submit_array(__func__, stream, &launch, args);
+}
+
+aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
+                                           aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs,
+                                           size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray,
+                                           size_t placeHolderNum) {
+    ENTER();
+    (void)dynUbufSize;
+    REQUIRE(func);
+    REQUIRE(hostArgs);
+    if (argsSize == 0) { return INVALID("argsSize is 0"); }
+    NEED_FEATURE(SOC_SIMT);
+    KernelLaunch launch = {.args = hostArgs, .args_size = argsSize, .placeholders = placeHolderArray,
+                           .placeholder_count = placeHolderNum};
+    TRY(function_find(__func__, func, &launch.function));
+    TRY(count_threads(__func__, gridDim, blockDim, &launch.blocks));
+    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(check_placeholders(__func__, &launch));
+    return submit(__func__, stream, &launch);
 }

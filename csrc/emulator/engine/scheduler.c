@@ -327,10 +327,11 @@ uint32_t scheduler_worker_count(void) {
 
 /* ---- the watchman: deadlines of waiting tasks, and stuck workers ---- */
 
-void scheduler_arm_timer(Stream *stream, uint64_t deadline) {
+static void arm(Stream *stream, uint64_t deadline, _Atomic(int32_t) *cancelled) {
     scheduler_many_cpus();
     pthread_mutex_lock(&watch.lock);
     if (!stream->timer_armed) {
+        stream->cancel_when_due = cancelled;
         stream->timer_armed = true;
         stream->deadline = deadline;
         stream->timer_next = watch.armed;
@@ -339,6 +340,12 @@ void scheduler_arm_timer(Stream *stream, uint64_t deadline) {
         pthread_cond_signal(&watch.changed);
     }
     pthread_mutex_unlock(&watch.lock);
+}
+
+void scheduler_arm_timer(Stream *stream, uint64_t deadline) { arm(stream, deadline, NULL); }
+
+void scheduler_arm_cancel(Stream *stream, uint64_t deadline, _Atomic(int32_t) *cancelled) {
+    arm(stream, deadline, cancelled);
 }
 
 void scheduler_start_polling(void) {
@@ -374,6 +381,7 @@ static void unlink_timer(Stream *stream) {
 void scheduler_disarm_timer(Stream *stream) {
     pthread_mutex_lock(&watch.lock);
     if (stream->timer_armed) { unlink_timer(stream); }
+    stream->cancel_when_due = NULL;
     pthread_mutex_unlock(&watch.lock);
     atomic_store(&stream->wait_expired, false);
 }
@@ -395,6 +403,7 @@ static uint64_t fire_timers(uint64_t now) {
     for (Stream *stream; (stream = due_stream(now, &next)) != NULL;) {
         unlink_timer(stream);
         atomic_store(&stream->wait_expired, true);
+        if (stream->cancel_when_due != NULL) { atomic_store(stream->cancel_when_due, 1); }
         pthread_mutex_unlock(&watch.lock);
         stream_unpark(stream);
         pthread_mutex_lock(&watch.lock);

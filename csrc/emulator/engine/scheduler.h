@@ -15,6 +15,8 @@ void stream_unpark(Stream *stream);
 bool scheduler_help(Stream *stream, uint64_t target);
 /* Calls stream_unpark with wait_expired set when the clock passes `deadline`. One per stream: its head task's. */
 void scheduler_arm_timer(Stream *stream, uint64_t deadline);
+/* For a kernel that runs: the same, and it is asked to return. */
+void scheduler_arm_cancel(Stream *stream, uint64_t deadline, _Atomic(int32_t) *cancelled);
 void scheduler_disarm_timer(Stream *stream);
 /* Makes the watchman call poll_now every millisecond for as long as somebody waits there. */
 void scheduler_start_polling(void);

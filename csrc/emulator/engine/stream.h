@@ -55,8 +55,9 @@ typedef struct Stream {
     _Alignas(64) _Atomic(uint64_t) done;
     _Atomic(bool) wait_expired; /* the head task's deadline passed */
     uint64_t deadline;
-    bool timer_armed;           /* under the watchman's lock, like timer_next */
+    bool timer_armed;           /* under the watchman's lock, like the next two */
     struct Stream *timer_next;
+    _Atomic(int32_t) *cancel_when_due; /* of a kernel with a time limit, or NULL */
     struct Stream *parked_next; /* in the list of what the head task waits for, under that list's lock */
     bool is_parked;
     PollCondition poll_condition;   /* of a polled wait, under poll.c's lock */

@@ -14,9 +14,17 @@ typedef struct KernelLaunch {
     bool args_on_device;
     const aclrtPlaceHolderInfo *placeholders;
     size_t placeholder_count;
+    uint64_t timeout_ns;   /* 0 = the process-wide one; FOREVER = none */
 } KernelLaunch;
 
 aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api);
+/* How long kernels launched from now on may run: then they are asked to return and fail. 0 = for ever. */
+void work_set_kernel_timeout(uint64_t timeout_ns);
+
+/* The kernel of a task, or NULL when it is another kind; and its arguments, on the device or in the task. */
+const Function *work_kernel(const Task *task);
+const void *work_kernel_args(const Task *task, size_t *bytes);
+
 aclError work_copy(Stream *stream, void *destination, const void *source, size_t bytes, bool take_source_now,
                    const char *api);
 /* width 1: a byte value; width 4: a 32-bit value. */
