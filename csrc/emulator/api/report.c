@@ -18,7 +18,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream) {
     ENTER();
-    if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK) { return INVALID("blockType is unknown"); }
+    if ((unsigned)blockType > ACL_CALLBACK_BLOCK) { return INVALID("blockType is unknown"); }
     if (fn == NULL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "fn is NULL"); }
     OWN_STREAM(queue, stream);
     return report_launch(queue, fn, userData, blockType == ACL_CALLBACK_BLOCK, __func__);

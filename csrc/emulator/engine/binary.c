@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/error.h"
+#include "engine/exception.h"
 #include "engine/handle.h"
 #include "engine/pool.h"
 #include "engine/stream.h"
@@ -78,6 +79,7 @@ static void note_work(Stream *stream, void *work_left) {
 void binary_unload(Binary *binary) {
     bool work_left = false;
     handle_drop(binary->handle);
+    exception_forget_binary(binary);
     while (binary->functions != NULL) {
         Function *function = binary->functions;
         binary->functions = function->next;

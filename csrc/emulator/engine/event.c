@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/error.h"
+#include "engine/exception.h"
 #include "engine/handle.h"
 #include "engine/pool.h"
 #include "engine/scheduler.h"
@@ -127,7 +128,10 @@ aclError record_synchronize(Record *record, Event *event, uint64_t timeout_ns, c
         return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the tasks of device %d were aborted meanwhile", device->id);
     }
     int32_t failure = atomic_load(&event->context->failure);
-    if (failure != 0) { return emu_fail(failure, api, "the event's context failed in STOP mode"); }
+    if (failure != 0) {
+        exception_settle();
+        return emu_fail(failure, api, "the event's context failed in STOP mode");
+    }
     if (atomic_load(&record->state) != RECORD_DROPPED) { return ACL_SUCCESS; }
     return emu_fail(ACL_ERROR_RT_STREAM_ABORT, api, "the stream of the event was aborted meanwhile");
 }

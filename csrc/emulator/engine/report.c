@@ -228,7 +228,9 @@ aclError report_launch(Stream *stream, aclrtCallback function, void *argument, b
     bool is_host;
     ReportThread *server = hold_server(stream, &is_host);
     if (is_host) { return emu_fail(ACL_ERROR_RT_STREAM_SUBSCRIBE, api, "the runtime serves stream %d", stream->id); }
-    if (server == NULL) { return emu_fail(ACL_ERROR_RT_STREAM_NO_CB_REG, api, "no thread serves stream %d", stream->id); }
+    if (server == NULL) {
+        return emu_fail(ACL_ERROR_RT_STREAM_NO_CB_REG, api, "no thread serves stream %d", stream->id);
+    }
     Task *task;
     aclError code = stream_begin(stream, api, &callback_ops, &task);
     if (code != ACL_SUCCESS) {

@@ -7,6 +7,7 @@
 
 #include "engine/counters.h"
 #include "engine/error.h"
+#include "engine/exception.h"
 #include "engine/handle.h"
 #include "engine/overflow.h"
 #include "engine/pool.h"
@@ -406,7 +407,7 @@ static bool is_business_code(int32_t code) {
 
 /* CONTINUE: the last failure stays until a synchronize takes it; an expected outcome never hides a failure.
  * STOP: the context keeps the first failure, and this stream drops what follows. */
-static void take_failure(Stream *stream, int32_t code) {
+static void take_failure(Stream *stream, const Task *task, int32_t code) {
     if (is_overflow(code)) { overflow_raise(stream->context->device); }
     if (is_business_code(code)) {
         int32_t none = 0;
@@ -414,6 +415,7 @@ static void take_failure(Stream *stream, int32_t code) {
         return;
     }
     counters_count_failure();
+    exception_note(stream, task, code);
     if (!atomic_load(&stream->context->stop_mode)) {
         atomic_store(&stream->error, code);
         return;
@@ -435,7 +437,7 @@ static void finish(Stream *stream, Task *task) {
 }
 
 void stream_retire(Stream *stream, Task *task, int32_t outcome) {
-    if (outcome != 0 && !was_aborted(stream)) { take_failure(stream, outcome); }
+    if (outcome != 0 && !was_aborted(stream)) { take_failure(stream, task, outcome); }
     finish(stream, task);
 }
 
@@ -484,7 +486,7 @@ static aclError take_error(Stream *stream, const char *api) {
     return code == 0 ? ACL_SUCCESS : emu_fail(code, api, "a task of stream %d ended with this", stream->id);
 }
 
-aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns) {
+static aclError wait_for_tasks(Stream *stream, const char *api, uint64_t timeout_ns) {
     Device *device = stream->context->device;
     uint64_t device_abort_count = atomic_load(&device->abort_count);
     TRY(stream_trouble(stream, api));
@@ -506,6 +508,12 @@ aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns
     }
     TRY(stream_trouble(stream, api));
     return take_error(stream, api);
+}
+
+aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns) {
+    aclError code = wait_for_tasks(stream, api, timeout_ns);
+    if (code != ACL_SUCCESS) { exception_settle(); }
+    return code;
 }
 
 /* ---- abort and stop ---- */
