@@ -1,6 +1,7 @@
 /* Chapter 07, events. */
 #include "api/api.h"
 #include "engine/event.h"
+#include "engine/event_ipc.h"
 
 #define CLASSIC_FLAGS 0xFU /* SYNC, CAPTURE_STREAM_PROGRESS, TIME_LINE and the internal 0x4 */
 #define NO_TIMEOUT 0U
@@ -20,6 +21,18 @@ static aclError create(aclrtEvent *out, EventFamily family, uint32_t flags, cons
     TRY(context_current(api, &context));
     Event *event;
     TRY(event_create(context, family, flags, &event, api));
+    *out = event->handle;
+    return ACL_SUCCESS;
+}
+
+static aclError create_ipc(aclrtEvent *out, const char *api) {
+    Context *context;
+    TRY(context_current(api, &context));
+    if (!soc_has(SOC_IPC_EVENT)) {
+        return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "%s has no IPC events", soc_product()->title);
+    }
+    Event *event;
+    TRY(event_ipc_create(context, &event, api));
     *out = event->handle;
     return ACL_SUCCESS;
 }
@@ -44,7 +57,7 @@ aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) {
 aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
     ENTER();
     REQUIRE(event);
-    if (flag == ACL_EVENT_IPC) { return emu_unsupported(__func__); }
+    if (flag == ACL_EVENT_IPC) { return create_ipc(event, __func__); }
     if (!is_mix(flag)) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "flag 0x%x", flag); }
     return create(event, EVENT_EX, flag, __func__);
 }
@@ -62,6 +75,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) {
     REQUIRE(event);
     REQUIRE(eventId);
     FIND_EVENT(found, event);
+    if (found->shared != NULL) { return UNSUPPORTED("an IPC event has no id"); }
     if (found->id < 0) { return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "the event has no id before its first record"); }
     *eventId = (uint32_t)found->id;
     return ACL_SUCCESS;
@@ -113,7 +127,7 @@ static aclError record(const char *api, aclrtEvent handle, aclrtStream stream_ha
     if (flag == ACL_EVENT_RECORD_EXTERNAL) {
         return emu_fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, api, "an external record needs a capturing stream");
     }
-    return event_record(event, stream, api);
+    return event->shared != NULL ? event_ipc_record(event, stream, api) : event_record(event, stream, api);
 }
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
@@ -128,11 +142,12 @@ aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t
 
 /* What a wait on an event that was never recorded means depends on how the event was made. */
 static aclError queue_wait(const char *api, Event *event, Stream *stream, uint32_t timeout_s) {
+    uint64_t timeout_ns = soc_has(SOC_WAIT_TIMEOUT) ? timeout_s * NS_PER_S : 0;
+    if (event->shared != NULL) { return event_ipc_wait(event, stream, timeout_ns, api); }
     if (!event->recorded && event->family == EVENT_DEFAULT) {
         return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the event was never recorded");
     }
     if (!event->recorded && event->family == EVENT_EX) { return ACL_SUCCESS; }
-    uint64_t timeout_ns = soc_has(SOC_WAIT_TIMEOUT) ? timeout_s * NS_PER_S : 0;
     return event_wait(event, stream, timeout_ns, api);
 }
 
@@ -205,6 +220,11 @@ static aclError refuse_external(const char *api, const Event *event) {
     return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "an EXTERNAL event cannot be asked");
 }
 
+static aclError refuse_ipc(const char *api, const Event *event) {
+    if (event->shared == NULL) { return ACL_SUCCESS; }
+    return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "an IPC event keeps no time");
+}
+
 /* A record still to come, or none at all, counts as "never recorded". */
 static bool is_unrecorded(Record *record) { return record == NULL || atomic_load(&record->state) == RECORD_OPEN; }
 
@@ -221,10 +241,12 @@ static aclError synchronize(const char *api, aclrtEvent handle, int32_t timeout_
     if (atomic_load(&event->context->device->aborting)) {
         return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the event's device is aborting its tasks");
     }
+    uint64_t timeout_ns = timeout_ms == -1 ? 0 : (uint64_t)timeout_ms * NS_PER_MS;
+    if (event->shared != NULL) { return event_ipc_synchronize(event, timeout_ns, api); }
     Record *newest = event_newest(event);
     aclError code = ACL_SUCCESS;
     if (!is_unrecorded(newest) && !record_is_over(newest)) {
-        code = record_synchronize(newest, event, timeout_ms == -1 ? 0 : (uint64_t)timeout_ms * NS_PER_MS, api);
+        code = record_synchronize(newest, event, timeout_ns, api);
     }
     record_release(newest);
     return code;
@@ -260,6 +282,11 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     REQUIRE(status);
     FIND_EVENT(found, event);
     TRY(refuse_external(__func__, found));
+    if (found->shared != NULL) {
+        bool over = event_ipc_is_over(found);
+        *status = over ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+        return ACL_SUCCESS;
+    }
     Record *newest = event_newest(found);
     bool complete = is_unrecorded(newest) ? found->family == EVENT_EX : record_is_over(newest);
     record_release(newest);
@@ -283,6 +310,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
 /* When the event was reached: 507000 if never recorded, 107006 if it keeps no time or is not reached yet. */
 static aclError time_of(const char *api, Event *event, uint64_t *time_ns) {
     TRY(refuse_external(api, event));
+    TRY(refuse_ipc(api, event));
     Record *newest = event_newest(event);
     aclError code = ACL_SUCCESS;
     if (is_unrecorded(newest)) {

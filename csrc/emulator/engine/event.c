@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/error.h"
+#include "engine/event_ipc.h"
 #include "engine/exception.h"
 #include "engine/handle.h"
 #include "engine/pool.h"
@@ -162,6 +163,8 @@ aclError event_create(Context *context, EventFamily family, uint32_t flags, Even
     event->newest = NULL;
     event->recorded = false;
     event->record_flag = -1;
+    event->shared = NULL;
+    event->imported = false;
     atomic_store(&event->waits, 0);
     atomic_store(&event->references, 1);
     bool wants_id = family != EVENT_EX && (event->flags & FLAGS_WITH_HARDWARE_ID) != 0;
@@ -182,11 +185,13 @@ static void event_release(Event *event) {
     if (atomic_fetch_sub(&event->references, 1) != 1) { return; }
     record_release(event->newest);
     event->newest = NULL;
+    if (event->shared != NULL) { event_ipc_release(event); }
     pool_give(&events, event);
 }
 
 void event_destroy(Event *event) {
     handle_drop(event->handle);
+    if (event->shared != NULL) { event_ipc_close(event); }
     if (event->id >= 0 && event->family != EVENT_EX) { atomic_fetch_sub(&hardware_ids, 1); }
     event_release(event);
 }

@@ -39,6 +39,8 @@ typedef struct Event {
     bool recorded;           /* ever */
     int record_flag;         /* -1 until first used; then default and external must not mix */
     struct Stream *stream;   /* of the newest record */
+    struct SharedCell *shared; /* of an IPC event, or NULL: see event_ipc.h */
+    bool imported;             /* it is another event's cell */
     _Atomic(int) waits;      /* queued and not yet passed */
     struct Event *pool_next;
 } Event;

@@ -163,6 +163,7 @@ void notify_reset(Notify *notify) {
 
 /* Streams that wait already look again, and find that they wait for the cell now. */
 static void share(Notify *notify, SharedCell *cell) {
+    cell->kind = SHARED_NOTIFY;
     cell->device = notify->device->id;
     cell->id = notify->id;
     atomic_store(&cell->flag, notify->recorded);
@@ -185,7 +186,7 @@ aclError notify_export(Notify *notify, char key[SHARED_KEY_BYTES], const char *a
 }
 
 aclError notify_import(const char *key, Notify **out, const char *api) {
-    SharedCell *cell = shared_find(key);
+    SharedCell *cell = shared_find(key, SHARED_NOTIFY);
     Device *device = cell == NULL ? NULL : device_get(cell->device);
     aclError code = ACL_SUCCESS;
     if (device == NULL) {

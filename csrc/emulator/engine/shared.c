@@ -109,31 +109,34 @@ SharedCell *shared_new(void) {
     atomic_store(&cell->pid_count, 0);
     atomic_store(&cell->flag, 0);
     atomic_store(&cell->recorded, 0);
-    atomic_store(&cell->done, 0);
+    for (int i = 0; i < SHARED_RECORDS; i++) { atomic_store(&cell->over[i], 0); }
     atomic_fetch_add(&cell->generation, 1);
     atomic_store(&cell->alive, true);
     return cell;
 }
 
-void shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]) {
+bool shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]) {
+    if (own.cells == NULL || cell < own.cells || cell >= own.cells + CELLS) { return false; }
     snprintf(key, SHARED_KEY_BYTES, "pyacl-%d-%d-%016llx-%u-%u", own.pid, own.fd, (unsigned long long)own.nonce,
              (uint32_t)(cell - own.cells), atomic_load(&cell->generation));
+    return true;
 }
 
 void shared_release(SharedCell *cell) { atomic_fetch_sub(&cell->users, 1); }
 
 /* Becomes a user first and looks afterwards: the cell cannot change hands in between. */
-static bool join(SharedCell *cell, uint32_t generation) {
+static bool join(SharedCell *cell, uint32_t generation, SharedKind kind) {
     uint32_t users = atomic_load(&cell->users);
     do {
         if (users == 0) { return false; }
     } while (!atomic_compare_exchange_weak(&cell->users, &users, users + 1));
-    if (atomic_load(&cell->alive) && atomic_load(&cell->generation) == generation) { return true; }
+    bool alive = atomic_load(&cell->alive) && atomic_load(&cell->generation) == generation;
+    if (alive && cell->kind == kind) { return true; }
     shared_release(cell);
     return false;
 }
 
-SharedCell *shared_find(const char *key) {
+SharedCell *shared_find(const char *key, SharedKind kind) {
     int pid, fd, end = 0;
     unsigned long long nonce;
     uint32_t index, generation;
@@ -142,7 +145,7 @@ SharedCell *shared_find(const char *key) {
     pthread_mutex_lock(&lock);
     Arena *arena = find_arena(pid, fd, nonce);
     pthread_mutex_unlock(&lock);
-    if (arena == NULL || !join(&arena->cells[index], generation)) { return NULL; }
+    if (arena == NULL || !join(&arena->cells[index], generation, kind)) { return NULL; }
     return &arena->cells[index];
 }
 

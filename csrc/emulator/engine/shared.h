@@ -12,30 +12,39 @@
 enum {
     SHARED_KEY_BYTES = 64, /* with the final zero */
     SHARED_PIDS = 32,      /* processes that may be allowed to import a cell */
+    SHARED_RECORDS = 32,   /* records of an event that are told apart */
 };
+
+typedef enum SharedKind { SHARED_NOTIFY = 1, SHARED_EVENT } SharedKind;
 
 typedef struct SharedCell {
     _Alignas(64) _Atomic(uint32_t) users; /* exporter and importers; used again only when all have let go */
     _Atomic(uint32_t) generation;         /* the key names it: a dead key does not find the next user's cell */
     _Atomic(bool) alive;                  /* the key is good */
+    SharedKind kind;
     int32_t device, id;                   /* of the exported object */
-    uint32_t flags;
     _Atomic(bool) open_to_all;
     _Atomic(uint32_t) pid_count;
     _Atomic(int32_t) pids[SHARED_PIDS];
     /* What the object makes of it. */
     _Atomic(uint32_t) flag;               /* notify: recorded */
-    _Atomic(uint64_t) recorded, done;     /* event: number of its newest record, and of the last one that is over */
+    _Atomic(uint64_t) recorded;           /* event: number of its newest record */
+    _Atomic(uint64_t) over[SHARED_RECORDS]; /* event: see event_ipc.c */
 } SharedCell;
 
 /* A new cell, zero but for `users`; NULL when there is none left. */
 SharedCell *shared_new(void);
-void shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]);
+/* False for a cell of another process: only its owner gives keys. */
+bool shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]);
 /* The key is dead from now on. The exporter stays a user until it releases the cell. */
 static inline void shared_close(SharedCell *cell) { atomic_store(&cell->alive, false); }
 
-/* NULL when the key names no cell (any more). The caller becomes a user of it. */
-SharedCell *shared_find(const char *key);
+/* NULL when the key names no cell of that kind (any more). The caller becomes a user of it. */
+SharedCell *shared_find(const char *key, SharedKind kind);
+static inline SharedCell *shared_retain(SharedCell *cell) {
+    atomic_fetch_add(&cell->users, 1);
+    return cell;
+}
 void shared_release(SharedCell *cell);
 
 /* False when that would be too many. */

@@ -84,6 +84,12 @@ typedef struct ValueTask {
     uint32_t comparison; /* ACL_STREAM_WAIT_VALUE_... */
 } ValueTask;
 
+typedef struct IpcEventTask {
+    struct SharedCell *cell;
+    uint64_t number;     /* of the record */
+    uint64_t timeout_ns; /* 0 = for ever */
+} IpcEventTask;
+
 typedef struct HostTask {
     void (*function)(void *);
     void *argument;
@@ -115,6 +121,7 @@ typedef struct Task {
         NotifyTask notify;
         CntNotifyTask cnt_notify;
         ValueTask value;
+        IpcEventTask ipc_event;
         HostTask host;
         ReportTask report;
     } as;
