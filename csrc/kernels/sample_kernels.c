@@ -114,3 +114,32 @@ PYACL_KERNEL(set_flag) {
     return 0;
 }
 PYACL_KERNEL_PARAMS(set_flag, 8);
+
+/* A variable on the device: programs find it with aclrtBinaryGetGlobal. */
+__attribute__((visibility("default"))) _Atomic(uint64_t) launch_count;
+
+PYACL_KERNEL(count_launch) {
+    (void)args;
+    (void)block;
+    atomic_fetch_add(&launch_count, 1);
+    return 0;
+}
+
+/* One kernel built for several cases, told apart by a number: aclrtBinaryGetFunctionByEntry finds them by it. */
+static int32_t store(const void *args, uint64_t value) {
+    uint64_t *const *out = args;
+    **out = value;
+    return 0;
+}
+
+PYACL_KERNEL(tiled_16) {
+    (void)block;
+    return store(args, 16);
+}
+PYACL_KERNEL_PARAMS(tiled_16, 8);
+
+PYACL_KERNEL(tiled_32) {
+    (void)block;
+    return store(args, 32);
+}
+PYACL_KERNEL_PARAMS(tiled_32, 8);

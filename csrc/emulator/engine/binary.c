@@ -13,6 +13,8 @@
 #include "engine/error.h"
 #include "engine/exception.h"
 #include "engine/handle.h"
+#include "engine/memory.h"
+#include "engine/object.h"
 #include "engine/pool.h"
 #include "engine/stream.h"
 
@@ -80,6 +82,10 @@ void binary_unload(Binary *binary) {
     bool work_left = false;
     handle_drop(binary->handle);
     exception_forget_binary(binary);
+    void *base;
+    size_t bytes;
+    object_extent(binary->object, &base, &bytes);
+    memory_take_back(base, bytes);
     while (binary->functions != NULL) {
         Function *function = binary->functions;
         binary->functions = function->next;
@@ -117,9 +123,10 @@ static Function *known_function(Binary *binary, const char *name) {
 }
 
 static const uint32_t *find_params(Binary *binary, const char *name) {
-    char symbol[256];
-    snprintf(symbol, sizeof(symbol), "%s__params", name);
-    return dlsym(binary->object, symbol);
+    char variable[256];
+    ObjectSymbol found;
+    snprintf(variable, sizeof(variable), "%s__params", name);
+    return object_find_name(binary->object, variable, &found) && !found.is_function ? found.address : NULL;
 }
 
 static int32_t exception_code(const Binary *binary) {
@@ -127,7 +134,7 @@ static int32_t exception_code(const Binary *binary) {
     return vector ? ACL_ERROR_RT_VECTOR_CORE_EXCEPTION : ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
-static Function *add_function(Binary *binary, const char *name, void *entry) {
+static Function *add_function(Binary *binary, const char *name, const ObjectSymbol *symbol) {
     int fresh;
     Function *function = pool_take(&functions, &fresh);
     if (function == NULL) { return NULL; }
@@ -136,7 +143,8 @@ static Function *add_function(Binary *binary, const char *name, void *entry) {
         pool_give(&functions, function);
         return NULL;
     }
-    memcpy(&function->entry, &entry, sizeof(entry)); /* ISO C has no cast from object to function pointers */
+    memcpy(&function->entry, &symbol->address, sizeof(symbol->address)); /* ISO C has no such cast */
+    function->code_bytes = symbol->bytes;
     function->params = find_params(binary, name);
     function->exception_code = exception_code(binary);
     function->name = strdup(name);
@@ -149,12 +157,38 @@ static Function *add_function(Binary *binary, const char *name, void *entry) {
 aclError binary_get_function(Binary *binary, const char *name, Function **out, const char *api) {
     pthread_mutex_lock(&binary->lock);
     Function *function = known_function(binary, name);
-    void *entry = function == NULL ? dlsym(binary->object, name) : NULL;
-    if (entry != NULL) { function = add_function(binary, name, entry); }
+    ObjectSymbol symbol;
+    bool is_new = function == NULL && object_find_name(binary->object, name, &symbol) && symbol.is_function;
+    if (is_new) { function = add_function(binary, name, &symbol); }
     pthread_mutex_unlock(&binary->lock);
     *out = function;
     if (function != NULL) { return ACL_SUCCESS; }
     return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the binary has no kernel \"%s\"", name);
+}
+
+/* Kernels of one source that differ in what they were compiled for are named <kernel>_<key>. */
+static bool ends_in_key(const ObjectSymbol *symbol, const void *key) {
+    const char *last = strrchr(symbol->name, '_');
+    return symbol->is_function && last != NULL && strcmp(last + 1, key) == 0;
+}
+
+aclError binary_get_function_by_key(Binary *binary, uint64_t key, Function **out, const char *api) {
+    char digits[24];
+    ObjectSymbol symbol;
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)key);
+    if (object_find(binary->object, ends_in_key, digits, &symbol)) {
+        return binary_get_function(binary, symbol.name, out, api);
+    }
+    *out = NULL;
+    return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the binary has no kernel with the key %s", digits);
+}
+
+bool binary_get_variable(Binary *binary, const char *name, void **address, size_t *bytes) {
+    ObjectSymbol symbol;
+    if (!object_find_name(binary->object, name, &symbol) || symbol.is_function) { return false; }
+    *address = symbol.address;
+    *bytes = symbol.bytes;
+    return true;
 }
 
 uint64_t binary_live_count(void) { return atomic_load(&live); }

@@ -63,7 +63,10 @@ bool memory_read_cell(const uint64_t *cell, uint64_t *value) {
     return readable;
 }
 
+static bool is_lent(const Allocation *entry) { return entry->kind == MEMORY_DEVICE && entry->accounted == 0; }
+
 static void account(const Allocation *entry, int sign) {
+    if (is_lent(entry)) { return; }
     bool device = entry->kind == MEMORY_DEVICE;
     uint64_t *count = device ? &table.usage.device_count : &table.usage.host_count;
     uint64_t *bytes = device ? &table.usage.device_bytes : &table.usage.host_bytes;
@@ -102,6 +105,7 @@ static void *take_pages(size_t bytes) {
 }
 
 static void give_pages(const Allocation *entry) {
+    if (is_lent(entry)) { return; }
     if (entry->bytes < MAP_FROM_BYTES) { free((void *)entry->base); }
     else { munmap((void *)entry->base, entry->bytes); }
 }
@@ -131,6 +135,7 @@ aclError memory_free(void *address, bool host_only, const char *api) {
     pthread_rwlock_wrlock(&table.lock);
     Allocation *entry = entry_at((uintptr_t)address);
     bool ours = entry != NULL && entry->base == (uintptr_t)address && entry->kind != MEMORY_REGISTERED;
+    if (ours && is_lent(entry)) { ours = false; }
     if (host_only && ours && entry->kind != MEMORY_HOST) { ours = false; }
     Allocation gone = ours ? *entry : (Allocation){0};
     if (ours) { remove_entry(entry); }
@@ -147,6 +152,22 @@ void memory_free_device(int32_t device) {
         if (entry.kind != MEMORY_DEVICE || entry.device != device) { continue; }
         remove_entry(&table.entries[i]);
         give_pages(&entry);
+    }
+    pthread_rwlock_unlock(&table.lock);
+}
+
+void memory_lend(void *address, size_t bytes, int32_t device) {
+    Allocation entry = {(uintptr_t)address, bytes, 0, MEMORY_DEVICE, device};
+    pthread_rwlock_wrlock(&table.lock);
+    if (bytes > 0 && entry_at(entry.base) == NULL) { insert_entry(entry); }
+    pthread_rwlock_unlock(&table.lock);
+}
+
+void memory_take_back(const void *from, size_t bytes) {
+    pthread_rwlock_wrlock(&table.lock);
+    for (size_t i = table.count; i-- > 0;) {
+        Allocation *entry = &table.entries[i];
+        if (is_lent(entry) && entry->base - (uintptr_t)from < bytes) { remove_entry(entry); }
     }
     pthread_rwlock_unlock(&table.lock);
 }

@@ -18,7 +18,7 @@ typedef enum MemoryKind {
 
 typedef struct Allocation {
     uintptr_t base;
-    size_t bytes, accounted;
+    size_t bytes, accounted; /* accounted 0: lent */
     MemoryKind kind;
     int32_t device;
 } Allocation;
@@ -32,6 +32,10 @@ aclError memory_allocate(MemoryKind kind, int32_t device, size_t bytes, size_t a
 /* Frees memory from memory_allocate of either kind (the real runtime takes both in aclrtFree): else 107000. */
 aclError memory_free(void *address, bool host_only, const char *api);
 void memory_free_device(int32_t device);
+
+/* Memory that counts as the device's without having come from here (variables of kernel binaries), and its end. */
+void memory_lend(void *address, size_t bytes, int32_t device);
+void memory_take_back(const void *from, size_t bytes);
 
 bool memory_register(void *address, size_t bytes, int32_t device);
 bool memory_unregister(void *address);
