@@ -126,7 +126,7 @@ aclError record_synchronize(Record *record, Event *event, uint64_t timeout_ns, c
                         (unsigned long long)(timeout_ns / NS_PER_MS));
     }
     if (device_was_aborted(&wait)) {
-        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "the tasks of device %d were aborted meanwhile", device->id);
+        return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "device %d aborted its tasks meanwhile", device->id);
     }
     int32_t failure = atomic_load(&event->context->failure);
     if (failure != 0) {
