@@ -1,0 +1,51 @@
+/* Chapter 06, what only makes sense on streams bound to a model: activating, switching, cleaning. */
+#include "api/api.h"
+
+/* Both streams must be alive, then bound to a model. */
+static aclError require_bound(const char *api, const Stream *stream) {
+    if (stream->model != NULL) { return ACL_SUCCESS; }
+    return emu_fail(ACL_ERROR_RT_STREAM_MODEL, api, "stream %d is not bound to a model", stream->id);
+}
+
+aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream) {
+    ENTER();
+    REQUIRE(activeStream);
+    REQUIRE(stream);
+    ANY_STREAM(active, activeStream);
+    ANY_STREAM(queue, stream);
+    CURRENT_CONTEXT(context);
+    (void)context;
+    TRY(require_bound(__func__, queue));
+    TRY(require_bound(__func__, active));
+    return emu_unsupported(__func__);
+}
+
+aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType dataType,
+                           aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream) {
+    ENTER();
+    REQUIRE(leftValue);
+    REQUIRE(rightValue);
+    REQUIRE(trueStream);
+    REQUIRE(stream);
+    if (falseStream != NULL) { return INVALID("falseStream must be NULL"); }
+    ANY_STREAM(target, trueStream);
+    ANY_STREAM(queue, stream);
+    if ((unsigned)cond > ACL_RT_LESS_OR_EQUAL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "condition %d", (int)cond); }
+    if ((unsigned)dataType > ACL_RT_SWITCH_INT64) {
+        return FAIL(ACL_ERROR_RT_PARAM_INVALID, "data type %d", (int)dataType);
+    }
+    TRY(require_bound(__func__, target));
+    TRY(require_bound(__func__, queue));
+    return emu_unsupported(__func__);
+}
+
+/* Only the stream of a built model can be cleaned, once the firmware has turned its queue off. */
+aclError aclrtPersistentTaskClean(aclrtStream stream) {
+    ENTER();
+    if (stream == NULL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "stream is NULL"); }
+    ANY_STREAM(found, stream);
+    CURRENT_CONTEXT(context);
+    (void)context;
+    if (found->model == NULL) { return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "stream %d has no built model", found->id); }
+    return emu_unsupported(__func__);
+}
