@@ -190,9 +190,9 @@ static bool attend(Stream *stream, Task *task, bool *dropped) {
     uint32_t reasons = atomic_load(&stream->attention);
     uint64_t position = atomic_load_explicit(&stream->done, memory_order_relaxed);
     bool failed = (reasons & ATTENTION_FAILED) != 0;
-    bool aborted = (reasons & ATTENTION_ABORT) != 0 && position < atomic_load(&stream->abort_to);
-    if (aborted || failed) {
-        DropReason why = aborted ? DROP_ABORT : DROP_FAILURE;
+    bool ended = (reasons & (ATTENTION_ABORT | ATTENTION_STOP)) != 0 && position < atomic_load(&stream->abort_to);
+    if (ended || failed) {
+        DropReason why = ended && (reasons & ATTENTION_ABORT) != 0 ? DROP_ABORT : DROP_FAILURE;
         if (task->ops->drop != NULL && !task->ops->drop(stream, task, why)) { return true; }
         stream_drop(stream, task);
         *dropped = true;

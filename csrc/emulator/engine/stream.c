@@ -425,7 +425,7 @@ static void take_failure(Stream *stream, const Task *task, int32_t code) {
 }
 
 static bool was_aborted(Stream *stream) {
-    return (atomic_load(&stream->attention) & ATTENTION_ABORT) != 0 &&
+    return (atomic_load(&stream->attention) & (ATTENTION_ABORT | ATTENTION_STOP)) != 0 &&
            atomic_load_explicit(&stream->done, memory_order_relaxed) < atomic_load(&stream->abort_to);
 }
 
@@ -529,18 +529,18 @@ static bool drop_is_over(void *subject) {
 }
 
 /* Makes the runner drop everything before `target`, the running kernel included once it looks at `cancelled`. */
-static bool drop_until(Stream *stream, uint64_t target) {
+static bool drop_until(Stream *stream, uint64_t target, uint32_t reason) {
     DropWait wait = {stream, target};
     uint64_t limit = clock_now() + ABORT_LIMIT_NS;
     atomic_store(&stream->abort_to, target);
-    atomic_fetch_or(&stream->attention, ATTENTION_ABORT);
+    atomic_fetch_or(&stream->attention, reason);
     bool over = drop_is_over(&wait);
     while (!over && clock_now() < limit) {
         cancel_head(stream);
         stream_unpark(stream);
         over = spot_wait(&stream->finished, drop_is_over, &wait, clock_now() + CANCEL_AGAIN_NS);
     }
-    atomic_fetch_and(&stream->attention, ~(uint32_t)ATTENTION_ABORT);
+    atomic_fetch_and(&stream->attention, ~reason);
     return over;
 }
 
@@ -551,14 +551,15 @@ aclError stream_abort(Stream *stream, const char *api) {
     pthread_mutex_lock(&stream->submit);
     uint64_t target = atomic_load(&stream->tail);
     pthread_mutex_unlock(&stream->submit);
-    bool over = drop_until(stream, target);
+    bool over = drop_until(stream, target, ATTENTION_ABORT);
     atomic_store(&stream->error, 0);
     atomic_store(&stream->aborting, false);
     if (over) { return ACL_SUCCESS; }
     return emu_fail(ACL_ERROR_RT_WAIT_TIMEOUT, api, "the running task of stream %d does not end", stream->id);
 }
 
+/* Ends the task at the head only: the next one runs. */
 void stream_stop(Stream *stream) {
     uint64_t done = atomic_load(&stream->done);
-    if (done != atomic_load(&stream->tail)) { drop_until(stream, done + 1); }
+    if (done != atomic_load(&stream->tail)) { drop_until(stream, done + 1, ATTENTION_STOP); }
 }
