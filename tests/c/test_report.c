@@ -104,7 +104,8 @@ static void callbacks_run_here_in_order(void) {
     atomic_store(&ran, 0);
     for (int i = 0; i < 20; i++) {
         launch(stream);
-        EXPECT(0, aclrtLaunchCallback(note, number(i), i % 2 == 0 ? ACL_CALLBACK_BLOCK : ACL_CALLBACK_NO_BLOCK, stream));
+        aclrtCallbackBlockType type = i % 2 == 0 ? ACL_CALLBACK_BLOCK : ACL_CALLBACK_NO_BLOCK;
+        EXPECT(0, aclrtLaunchCallback(note, number(i), type, stream));
     }
     while (atomic_load(&ran) < 20) { EXPECT(0, aclrtProcessReport(5000)); }
     CHECK(pthread_equal(runner, pthread_self()));

@@ -194,3 +194,20 @@ aclError work_fill(Stream *stream, void *destination, uint32_t value, size_t cou
     stream_commit(stream, task);
     return ACL_SUCCESS;
 }
+
+/* ---- marks ---- */
+
+static int32_t run_mark(Stream *stream, Task *task) {
+    (void)stream;
+    (void)task;
+    return 0;
+}
+
+static const TaskOps mark_ops = {"mark", run_mark, NULL, NULL};
+
+aclError work_mark(Stream *stream, const char *api) {
+    Task *task;
+    TRY(stream_begin(stream, api, &mark_ops, &task));
+    stream_commit(stream, task);
+    return ACL_SUCCESS;
+}

@@ -30,6 +30,9 @@ aclError work_copy(Stream *stream, void *destination, const void *source, size_t
 /* width 1: a byte value; width 4: a 32-bit value. */
 aclError work_fill(Stream *stream, void *destination, uint32_t value, size_t count, uint32_t width, const char *api);
 
+/* A task that does nothing but take its place. */
+aclError work_mark(Stream *stream, const char *api);
+
 void fill_memory(void *destination, uint32_t value, size_t count, uint32_t width);
 
 #endif

@@ -26,7 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const SocModel *model;
 static uint32_t devices;
 
-static const SocModel *find_model(const char *name) {
+const SocModel *soc_find(const char *name) {
     for (size_t i = 0; i < COUNT(typical_models); i++) {
         if (strcmp(typical_models[i].product, name) == 0) { name = typical_models[i].model; }
     }
@@ -46,13 +46,13 @@ static uint32_t devices_from_environment(void) {
 static void fix_choice(void) {
     const char *name = getenv("PYACL_EMULATOR_SOC");
     if (model == NULL && name != NULL && *name != '\0') {
-        model = find_model(name);
+        model = soc_find(name);
         if (model == NULL) {
             fprintf(stderr, "pyacl emulator: PYACL_EMULATOR_SOC=%s is no SoC or product known here; using %s\n", name,
                     DEFAULT_MODEL);
         }
     }
-    if (model == NULL) { model = find_model(DEFAULT_MODEL); }
+    if (model == NULL) { model = soc_find(DEFAULT_MODEL); }
     if (devices == 0) { devices = devices_from_environment(); }
 }
 
@@ -69,7 +69,7 @@ uint32_t soc_device_count(void) {
 }
 
 bool soc_choose(const char *name) {
-    const SocModel *found = find_model(name);
+    const SocModel *found = soc_find(name);
     if (found == NULL) { return false; }
     model = found;
     return true;

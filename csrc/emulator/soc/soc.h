@@ -30,6 +30,9 @@ uint32_t soc_device_count(void);
 
 static inline bool soc_has(uint64_t feature) { return (soc_product()->features & feature) != 0; }
 
+/* By SoC name or product key; NULL when there is none. */
+const SocModel *soc_find(const char *name);
+
 /* Chooses by SoC name or product key. False when the name is unknown. */
 bool soc_choose(const char *name);
 void soc_set_device_count(uint32_t count);
