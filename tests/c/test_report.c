@@ -1,5 +1,6 @@
 /* Report threads: who may serve which stream, in what order callbacks run, and what they hold up. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -262,6 +263,48 @@ static void many_streams_one_thread(void) {
     CHECK(pthread_join(server, NULL) == 0);
 }
 
+/* Whatever an abort meets (a callback queued, delivered, running), the stream is usable and nothing runs twice. */
+static _Atomic(int) begun, ended;
+
+static void take_a_moment(void *unused) {
+    (void)unused;
+    atomic_fetch_add(&begun, 1);
+    sched_yield();
+    atomic_fetch_add(&ended, 1);
+}
+
+static void *launch_and_abort(void *argument) {
+    aclrtStream stream = argument;
+    EXPECT(0, aclrtSetDevice(0));
+    for (int i = 0; i < 60; i++) {
+        for (int k = 0; k <= i % 5; k++) {
+            EXPECT(0, aclrtLaunchCallback(take_a_moment, NULL, (aclrtCallbackBlockType)(k % 2), stream));
+        }
+        if (i % 3 == 0) { EXPECT(0, aclrtStreamAbort(stream)); }
+        else { EXPECT(0, aclrtSynchronizeStream(stream)); }
+    }
+    EXPECT(0, aclrtResetDevice(0));
+    return NULL;
+}
+
+static void aborts_beside_callbacks(void) {
+    enum { ABORTED = 3 };
+    pthread_t server, launchers[ABORTED];
+    aclrtStream streams[ABORTED];
+    atomic_store(&stopping, false);
+    CHECK(pthread_create(&server, NULL, serve, NULL) == 0);
+    for (int i = 0; i < ABORTED; i++) {
+        streams[i] = new_stream();
+        EXPECT(0, aclrtSubscribeReport((uint64_t)server, streams[i]));
+        CHECK(pthread_create(&launchers[i], NULL, launch_and_abort, streams[i]) == 0);
+    }
+    for (int i = 0; i < ABORTED; i++) { CHECK(pthread_join(launchers[i], NULL) == 0); }
+    for (int i = 0; i < ABORTED; i++) { EXPECT(0, aclrtDestroyStreamForce(streams[i])); }
+    atomic_store(&stopping, true);
+    CHECK(pthread_join(server, NULL) == 0);
+    CHECK(atomic_load(&begun) > 0 && atomic_load(&begun) == atomic_load(&ended));
+}
+
 static pthread_barrier_t subscribed;
 
 static void *serve_for_ever(void *code) {
@@ -298,6 +341,7 @@ int main(int argc, char **argv) {
     an_abort_takes_callbacks_back();
     a_failure_in_stop_mode_drops_callbacks();
     many_streams_one_thread();
+    aborts_beside_callbacks();
     the_end_of_the_last_subscription_ends_the_wait();
     EXPECT(0, aclrtResetDevice(0));
     return 0;

@@ -18,7 +18,7 @@ typedef struct pyaclBlock {
     uint32_t index;                    /* 0 .. count-1 */
     uint32_t count;                    /* blocks of this launch */
     uint64_t argsSize;                 /* bytes behind `args` */
-    const volatile int32_t *cancelled; /* becomes non-zero when the stream is aborted: long kernels look at it and return */
+    const volatile int32_t *cancelled; /* not 0 after an abort or when the time is up: long kernels look and return */
 } pyaclBlock;
 
 #ifdef __cplusplus
