@@ -12,6 +12,7 @@ PROLOGUE = """
 import gc, os, signal, sys, threading, time
 import numpy as np
 import pyacl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with Ctrl-C ignored
 device = pyacl.Device(0)
 kernels = pyacl.Binary(pyacl.emulator.sample_kernels())
 """
