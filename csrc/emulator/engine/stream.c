@@ -233,7 +233,9 @@ static void drop_kept(Stream *stream) {
     stream->kept_count = stream->kept_room = 0;
 }
 
+/* Who waits for what is dropped hears of an abort. */
 void stream_drop_queued(Stream *stream) {
+    atomic_fetch_add(&stream->abort_count, 1);
     atomic_store(&stream->abort_to, UINT64_MAX);
     atomic_fetch_or(&stream->attention, ATTENTION_ABORT);
     cancel_head(stream);
