@@ -1,10 +1,18 @@
 /* Chapter 06, what only makes sense on streams bound to a model: activating, switching, cleaning. */
 #include "api/api.h"
+#include "engine/model.h"
 
 /* Both streams must be alive, then bound to a model. */
 static aclError require_bound(const char *api, const Stream *stream) {
     if (stream->model != NULL) { return ACL_SUCCESS; }
     return emu_fail(ACL_ERROR_RT_STREAM_MODEL, api, "stream %d is not bound to a model", stream->id);
+}
+
+static aclError require_current(const char *api, const Stream *stream) {
+    Context *context;
+    TRY(context_current(api, &context));
+    if (stream->context == context) { return ACL_SUCCESS; }
+    return emu_fail(ACL_ERROR_RT_STREAM_CONTEXT, api, "stream %d belongs to another context", stream->id);
 }
 
 aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream) {
@@ -46,6 +54,13 @@ aclError aclrtPersistentTaskClean(aclrtStream stream) {
     ANY_STREAM(found, stream);
     CURRENT_CONTEXT(context);
     (void)context;
-    if (found->model == NULL) { return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "stream %d has no built model", found->id); }
-    return emu_unsupported(__func__);
+    const Model *model = found->model;
+    if (model == NULL || !model->built || (atomic_load(&found->attention) & ATTENTION_QUEUE_OFF) == 0) {
+        return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "stream %d has no built model, or its queue is on", found->id);
+    }
+    TRY(require_current(__func__, found));
+    pthread_mutex_lock(&found->submit);
+    stream_drop_kept(found);
+    pthread_mutex_unlock(&found->submit);
+    return ACL_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "engine/handle.h"
 #include "engine/host.h"
 #include "engine/memory.h"
+#include "engine/model.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/resource.h"
@@ -126,6 +127,7 @@ static void destroy_explicit_streams(Context *context, bool force) {
 }
 
 void context_destroy(Context *context, bool force) {
+    model_destroy_all(context);
     destroy_explicit_streams(context, force);
     if (context->default_stream != NULL) {
         report_stream_state(context->default_stream->handle, ACL_RT_STREAM_STATE_DESTROY_PRE);

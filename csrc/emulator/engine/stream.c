@@ -222,7 +222,7 @@ static void stream_wait_at_rest(Stream *stream) {
     }
 }
 
-static void drop_kept(Stream *stream) {
+void stream_drop_kept(Stream *stream) {
     for (uint32_t i = 0; i < stream->kept_count; i++) {
         Task *task = stream->kept[i];
         if (task->ops->release != NULL) { task->ops->release(task); }
@@ -252,7 +252,7 @@ void stream_destroy(Stream *stream, bool force) {
     report_forget(stream);
     delist(stream);
     counters_add_stream(atomic_load(&stream->done) - stream->done_at_creation);
-    drop_kept(stream);
+    stream_drop_kept(stream);
     free_ring(stream);
     if (counted) { atomic_fetch_sub(&stream->context->device->streams, 1); }
     pool_give(&streams, stream);

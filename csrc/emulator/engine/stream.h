@@ -121,6 +121,8 @@ uint64_t stream_live_count(void);
 
 aclError stream_abort(Stream *stream, const char *api);
 void stream_stop(Stream *stream);
+/* Forgets the tasks that a PERSISTENT stream keeps. */
+void stream_drop_kept(Stream *stream);
 /* Has everything dropped that is or will be queued, until ATTENTION_ABORT is taken back. Does not wait. */
 void stream_drop_queued(Stream *stream);
 
