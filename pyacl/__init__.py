@@ -28,6 +28,7 @@ __all__ = [
     "Event",
     "HostBuffer",
     "Kernel",
+    "LaunchBatch",
     "Plan",
     "Stream",
     "emulator",

@@ -461,8 +461,15 @@ cdef class Stream(Handle):
 
         Raises
         ------
-        InvalidParamError, RuntimeFailure
+        RuntimeFailure
             One of them is not bound to a model (107005).
+        DeviceMismatchError
+            `on` does not belong to the current context (107003).
+
+        Notes
+        -----
+        Blocks never long; releases the GIL. Products: 950, A2, 310B, 310P, 910. Source: CANN Runtime API, 06 Stream
+        management.
         """
         self.use()
         on.use()
@@ -482,6 +489,17 @@ cdef class Stream(Handle):
             The numbers, read when the task runs.
         condition : Condition
         dtype : CompareDataType, default INT32
+
+        Raises
+        ------
+        InvalidParamError
+            No such condition or type (107000).
+        RuntimeFailure
+            One of the streams is not bound to a model (107005).
+
+        Notes
+        -----
+        Blocks never long; releases the GIL. Products: as for `activate`. Source: CANN Runtime API, 06 Stream management.
         """
         cdef size_t nbytes = 8 if dtype == CompareDataType.INT64 else 4
         cdef void *left_value = device_memory(left, nbytes)
@@ -506,7 +524,11 @@ cdef class Stream(Handle):
         Raises
         ------
         RuntimeFailure
-            It is no PERSISTENT stream, or its queue is enabled (507000).
+            It is no PERSISTENT stream of a built model, or its queue is enabled (507000).
+
+        Notes
+        -----
+        Blocks never long; releases the GIL. Source: CANN Runtime API, 06 Stream management.
         """
         self.use()
         with nogil: check_on(self, acl.aclrtPersistentTaskClean(self._handle), "aclrtPersistentTaskClean")
