@@ -7,7 +7,7 @@ own host runtime returned.
 import ctypes
 import os
 
-from runner import PRODUCTS, Row
+from row_runner import PRODUCTS, Row
 
 MODERN = ("950", "A3", "A2")  # products with a control queue
 OLD = ("310P", "910")
@@ -569,3 +569,7 @@ def fill_persistent(b):
     while (code := b.aclrtLaunchKernelWithHostArgs(kernel, 1, stream, None, ctypes.byref(args), 8, None, 0)) == 0:
         count += 1
     return code, count
+
+
+ROWS = list(rows())
+assert len({row.id for row in ROWS}) == len(ROWS), "two rows have one id"

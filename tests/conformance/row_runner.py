@@ -210,7 +210,7 @@ def run_row(bench, row):
 
 
 def main(library, kernels, wanted):
-    from rows import ROWS
+    from stream_rows import ROWS
 
     bench = Bench(library, kernels)
     for row in ROWS:

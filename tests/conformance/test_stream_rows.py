@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -18,8 +19,8 @@ import pyacl
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
-from rows import ROWS  # noqa: E402
-from runner import PRODUCTS  # noqa: E402
+from row_runner import PRODUCTS  # noqa: E402
+from stream_rows import ROWS  # noqa: E402
 
 ON_HARDWARE = os.environ.get("PYACL_RUNTIME") == "cann"
 TESTED = (os.environ.get("PYACL_CONFORMANCE_PRODUCT", "A2"),) if ON_HARDWARE else PRODUCTS
@@ -38,21 +39,37 @@ def results(product):
     wanted = json.dumps([row.id for row in ROWS if product in row.on and not (ON_HARDWARE and row.needs_control)])
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYACL_", "ASCEND_RT_"))}
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", FOLDER / "runner.py", library, pyacl.emulator.sample_kernels()],
+        [sys.executable, "-X", "faulthandler", FOLDER / "row_runner.py", library, pyacl.emulator.sample_kernels()],
         input=wanted, capture_output=True, text=True, timeout=100, env={**clean, "PYACL_EMULATOR_SOC": product},
     )  # fmt: skip
     return dict(map(json.loads, done.stdout.splitlines())), done.stderr
 
 
-@pytest.mark.parametrize(("product", "row"), CASES)
-def test_row(product, row, conformance_count):
+@pytest.fixture(scope="module")
+def count_row(request):
+    """Counts the rows that ran, and says so at the end, also with -q."""
+    ran = Counter()
+
+    def count(product):
+        ran[product] += 1
+
+    yield count
+    per_product = ", ".join(f"{product} {number}" for product, number in ran.items())
+    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+    reporter.ensure_newline()
+    reporter.write_line(f"conformance of streams: {sum(ran.values())} rows ran ({per_product})")
+
+
+@pytest.mark.parametrize(("product", "case"), CASES)
+def test_row(product, case, count_row):
+    row = case
     found, errors = results(product)
     assert row.id in found, f"the process ended before this row: {errors[-2000:]}"
     got, expected = found[row.id], row.expected_on(product)
     expected = list(expected) if isinstance(expected, tuple) else expected
     if ON_HARDWARE and row.device_decides:
         got, expected = first(got), first(expected)
-    conformance_count(product)
+    count_row(product)
     assert got == expected, f"{row.id} on {product} gave {got}, not {expected} (source: {row.source or 'see the table'})"
 
 
