@@ -55,9 +55,11 @@ def count_row(request):
 
     yield count
     per_product = ", ".join(f"{product} {number}" for product, number in ran.items())
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    reporter.ensure_newline()
-    reporter.write_line(f"conformance of streams: {sum(ran.values())} rows ran ({per_product})")
+    plugins = request.config.pluginmanager
+    with plugins.get_plugin("capturemanager").global_and_fixture_disabled():
+        reporter = plugins.get_plugin("terminalreporter")
+        reporter.ensure_newline()
+        reporter.write_line(f"conformance of streams: {sum(ran.values())} rows ran ({per_product})")
 
 
 @pytest.mark.parametrize(("product", "case"), CASES)
