@@ -178,7 +178,6 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
     ENTER();
     Stream *found;
     TRY(find_control(__func__, stream, &found));
-    if (stream != NULL && context_peek() != NULL) { TRY(require_own(__func__, found)); }
     return set_failure_mode(__func__, found, mode);
 }
 
