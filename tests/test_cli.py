@@ -52,7 +52,19 @@ def test_bench_measures_every_flag_and_caller(tmp_path):
     assert "say nothing about an NPU" in done.stdout
     report = json.loads(figures.read_text())
     assert report["runtime"] == "emulator" and report["soc"] == "Ascend910B3"
-    measured = {(r["flags"], r["row"], r["caller"]) for r in report["results"]}
+    measured = {(r["group"], r["row"], r["caller"]) for r in report["results"]}
     assert len({flags for flags, _, _ in measured}) == 4
     assert len(measured) == 4 * 8 * 4
     assert all(r["median"] > 0 for r in report["results"])
+
+
+@pytest.mark.slow
+def test_bench_of_launches_has_every_group(tmp_path):
+    figures = tmp_path / "launch.json"
+    done = run("bench", "--suite", "launch", "--quick", "--json", str(figures))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(figures.read_text())["results"]
+    groups = {r["group"] for r in results}
+    assert groups == {"arguments", "batch", "busy", "threads", "live streams", "live events", "queued tasks"}
+    assert {r["caller"] for r in results} >= {"C", "bound", "bound, released", "unbound", "ctypes", "cffi", "LaunchBatch"}
+    assert "LaunchBatch of 1,000" in done.stdout
