@@ -1,16 +1,21 @@
-"""Runs the tables, two at a time, and hands each test its row's outcome; says at the end how many rows ran."""
+"""Makes a test of each row of each table, on each product it holds on: ``pytest tests/conformance/stream.py -k A2``.
+
+The tables run in processes of their own (runner.py), two at a time; a test only looks up what became of its row. At the
+end a summary says how many rows ran.
+"""
 
 import json
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import pyacl
-from conformance import products
+from conformance import language, products
 
 FOLDER = Path(__file__).parent
 RUNNER_SECONDS = 600
@@ -43,60 +48,97 @@ def run_table(table, product, library):
     return answers
 
 
-class Outcomes:
-    """Tables run when the first of their rows is asked for, those that come next along with it."""
-
-    def __init__(self, wanted, library):
-        self.pool = ThreadPoolExecutor(2)
-        self.runs = {(table, product): self.pool.submit(run_table, table, product, library) for table, product in wanted}
-
-    def __call__(self, row, product):
-        return self.runs[row.table, product].result().get(row.name, ("failed", "no answer for this row"))
-
-
 def soc_name(library):
     """What the library calls its device; asked in another process."""
-    program = "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).aclrtGetSocName; f.restype = ctypes.c_char_p; print((f() or b'').decode())"
+    program = (
+        "import ctypes, sys; ask = ctypes.CDLL(sys.argv[1]).aclrtGetSocName; ask.restype = ctypes.c_char_p;"
+        "print((ask() or b'').decode())"
+    )
     return subprocess.run([sys.executable, "-c", program, library], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def is_emulator(library):
-    return b"pyaclEmuHoldStream" in Path(library).read_bytes()
-
-
-@pytest.fixture(scope="session")
-def conformance(request):
-    wanted = dict.fromkeys(
-        (item.callspec.params["row"].table, item.callspec.params["product"])
-        for item in request.session.items
-        if item.path.parent == FOLDER and hasattr(item, "callspec") and "row" in item.callspec.params
-    )
-    return Outcomes(wanted, library_path())
-
-
+@cache
 def products_to_ask():
+    """All that the emulator can play; the one that is there when it is a real runtime."""
     library = library_path()
-    if is_emulator(library):
+    if b"pyaclEmuHoldStream" in Path(library).read_bytes():
         return products.PRODUCTS
     product = products.of_soc(soc_name(library))
     return (product,) if product else ()
+
+
+class Outcomes:
+    """Runs the tables that rows were collected of, all of them from the moment the first outcome is asked for."""
+
+    def __init__(self, wanted):
+        pool, library = ThreadPoolExecutor(2), library_path()
+        self.runs = {(table, product): pool.submit(run_table, table, product, library) for table, product in wanted}
+
+    def of(self, row, product):
+        return self.runs[row.table, product].result().get(row.name, ("failed", "no answer for this row"))
+
+
+OUTCOMES = pytest.StashKey[Outcomes]()
+
+
+class RowFailed(Exception):
+    pass
+
+
+class RowItem(pytest.Item):
+    def __init__(self, row, product, **rest):
+        super().__init__(**rest)
+        self.row, self.product = row, product
+        self.add_marker(pytest.mark.timeout(RUNNER_SECONDS))
+
+    def runtest(self):
+        stash = self.session.stash
+        if OUTCOMES not in stash:
+            items = [item for item in self.session.items if isinstance(item, RowItem)]
+            stash[OUTCOMES] = Outcomes(dict.fromkeys((item.row.table, item.product) for item in items))
+        status, why = stash[OUTCOMES].of(self.row, self.product)
+        self.user_properties.append(("conformance", (self.row.table, self.row.name)))
+        if status == "skipped":
+            pytest.skip(why)
+        if status == "failed":
+            raise RowFailed(f"{self.row.table}, on {self.product}: {self.row.name}\n    {why}")
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if isinstance(excinfo.value, RowFailed) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, None, self.name
+
+
+class TableFile(pytest.File):
+    def collect(self):
+        for product in products_to_ask():
+            for row in language.load(self.path.stem):
+                if product in row.products:
+                    yield RowItem.from_parent(self, name=f"{product} {row.name}", row=row, product=product)
+
+
+def pytest_collect_file(parent, file_path):
+    if file_path.parent == FOLDER and file_path.stem in language.TABLES:
+        return TableFile.from_parent(parent, path=file_path)
+    return None
 
 
 def pytest_terminal_summary(terminalreporter):
     counted = {}
     for status in ("passed", "failed", "skipped"):
         for report in terminalreporter.getreports(status):
-            row = dict(report.user_properties).get("conformance") if hasattr(report, "user_properties") else None
-            if row:
-                counted.setdefault(row[0], {"rows": set(), "passed": 0, "failed": 0, "skipped": 0})
-                counted[row[0]]["rows"].add(row[1])
-                counted[row[0]][status] += 1
+            for table, row in (value for name, value in report.user_properties if name == "conformance"):
+                counted.setdefault(table, {"rows": set(), "passed": 0, "failed": 0, "skipped": 0})
+                counted[table]["rows"].add(row)
+                counted[table][status] += 1
     if not counted:
         return
-    terminalreporter.section("conformance")
+    write = terminalreporter.write_line
     line = "{:<16} {:>6} {:>8} {:>8} {:>8}"
-    terminalreporter.line(line.format("table", "rows", "passed", "failed", "skipped"))
+    terminalreporter.section("conformance")
+    write(line.format("table", "rows", "passed", "failed", "skipped") + "   on all products together")
     for table, n in counted.items():
-        terminalreporter.line(line.format(table, len(n["rows"]), n["passed"], n["failed"], n["skipped"]))
+        write(line.format(table, len(n["rows"]), n["passed"], n["failed"], n["skipped"]))
     totals = [sum(n[status] for n in counted.values()) for status in ("passed", "failed", "skipped")]
-    terminalreporter.line(line.format("all", sum(len(n["rows"]) for n in counted.values()), *totals) + "  (row × product)")
+    write(line.format("all", sum(len(n["rows"]) for n in counted.values()), *totals))

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 from conformance import products
 
-TABLES = ("stream",)
+TABLES = ("stream", "context_device", "event", "memory", "kernel", "callback", "notify", "model", "misc")
 
 # Steps that need the emulator's control calls or its host kernels.
 CONTROL = {"hold", "release", "fail", "queue_off", "launch"}
@@ -162,7 +162,7 @@ def parse_step(text):
         text=text,
         function=tree.func.id,
         arguments=tuple(map(compile_expression, tree.args)),
-        names=frozenset(names_in(tree.args)) - frozenset(made_in(tree.args)),
+        names=frozenset(names_in([*tree.args, *expected_trees(gives.strip())])) - frozenset(made_in(tree.args)),
         made=frozenset(made_in(tree.args)),
         alternatives=alternatives,
         after_ms=after_ms,
@@ -183,6 +183,12 @@ def parse_gives(text):
         left = left - holds
         alternatives.append(Alternative(frozenset(holds), compile_expression(ast.parse(f"({values},)", mode="eval").body)))
     return tuple(alternatives), int(after or 0)
+
+
+def expected_trees(text):
+    """The expressions of what a step gives, for the names in them."""
+    values = [part.partition("@")[0] for part in text.partition(" after ")[0].split(" else ")] if text else []
+    return [ast.parse(f"({value},)", mode="eval").body for value in values]
 
 
 def compile_expression(tree):

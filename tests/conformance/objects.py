@@ -24,6 +24,8 @@ import ctypes
 import re
 
 BYTES = 4096
+# What a context takes with it, in the order in which it has to go; everything else outlives the work that uses it.
+OF_THE_CONTEXT = ("aclmdlRIDestroy", "aclrtDestroyStreamForce", "aclrtDestroyContext")
 WILD = 0x1234
 
 
@@ -45,7 +47,8 @@ class Objects:
 
     def __init__(self, library, kernels):
         self.library, self.kernels = library, kernels
-        self.undo = []
+        self.undo = []  # (function, handle)
+        self.kept = []
         self.alive = {}
 
     def call(self, function, *arguments):
@@ -61,14 +64,20 @@ class Objects:
                 return self.alive[name]
         return None
 
-    def clean(self):
-        for undo in reversed(self.undo):
-            undo()
-        self.undo.clear()
-        self.alive.clear()
+    def end_work(self):
+        """Destroys what belongs to the row's context."""
+        for function in OF_THE_CONTEXT:
+            for value in [value for destroy, value in self.undo if destroy == function]:
+                self.call(function, value)
+
+    def free(self):
+        """Frees what tasks may have used, now that none runs any more."""
+        for destroy, value in self.undo:
+            if destroy not in OF_THE_CONTEXT:
+                self.call(destroy, value)
 
     def made(self, value, destroy):
-        self.undo.append(lambda: self.call(destroy, value))
+        self.undo.append((destroy, value))
         return value
 
     def stream(self, flags):
@@ -129,7 +138,7 @@ class Objects:
 
     def ordinary_memory(self, name):
         buffer = ctypes.create_string_buffer(BYTES)
-        self.undo.append(buffer.__len__)  # alive until then
+        self.kept.append(buffer)
         return ctypes.addressof(buffer)
 
     def zeroed(self, name):

@@ -158,6 +158,8 @@ class Names(dict):
         for limit in ("STREAMS", "QUEUE", "PERSISTENT_QUEUE", "EVENTS", "NOTIFIES", "TICKS_PER_MS"):
             self[limit] = getattr(products, limit)[product]
         self["SOC"] = products.SOC[product].encode()
+        self["this_thread"] = threading.get_ident
+        self["kernels"] = os.environ["CONFORMANCE_KERNELS"].encode()
         for limit in ("CUBE_CORES", "VECTOR_CORES"):
             self[limit] = getattr(products, limit).get(product, ANYTHING)
 
@@ -194,8 +196,8 @@ class Worker(threading.Thread):
 
 
 class Run:
-    def __init__(self, row, library, kernels, product):
-        self.row, self.library, self.product = row, library, product
+    def __init__(self, row, library, kernels, product, primary):
+        self.row, self.library, self.product, self.primary = row, library, product, primary
         self.objects = objects.Objects(library, kernels)
         self.names = Names(library, product, library.has_control)
         self.workers, self.kept, self.log, self.callbacks, self.held = {}, [], [], {}, {}
@@ -244,8 +246,10 @@ class Run:
             worker.jobs.put(None)
             worker.join()
         self.call("aclrtSetCurrentContext", self.context)
-        self.objects.clean()
+        self.objects.end_work()
         self.call("aclrtDestroyContext", self.context)
+        self.call("aclrtSetCurrentContext", self.primary)
+        self.objects.free()
         while self.call("aclGetRecentErrMsg"):
             pass
 
@@ -427,14 +431,20 @@ def shown(values):
 def run_rows(rows, library, kernels, product, send):
     """In a forked child: all of `rows`, which share the process."""
     os.environ.update(rows[0].environment)
-    first = True
+    primary = None if rows[0].bare else set_up(library)
     for row in rows:
         signal.alarm(HANG_SECONDS if library.has_control else HANG_SECONDS_ON_HARDWARE)
-        if first and not row.bare:
-            library.function("aclInit")(None)
-            library.function("aclrtSetDevice")(0)
-        first = False
-        send(row, Run(row, library, kernels, product).run())
+        send(row, Run(row, library, kernels, product, primary).run())
+
+
+def set_up(library):
+    """Initialises device 0. Gives its primary context."""
+    signal.alarm(HANG_SECONDS_ON_HARDWARE)
+    context = ctypes.c_void_p()
+    library.function("aclInit")(None)
+    library.function("aclrtSetDevice")(0)
+    library.function("aclrtGetCurrentContext")(ctypes.byref(context))
+    return context.value
 
 
 def fork(rows, library, kernels, product):

@@ -502,7 +502,8 @@ v24c         | STOP: waits for an event behind the failing task are released
              | launch(k_fail, s, 507015); aclrtSynchronizeStream(s) -> 507015; wait(T) -> 507015
 5.4 fresh    | STOP: over with the device
              | aclrtCreateStream(new.t); aclrtSetStreamFailureMode(t, 1); launch(k_fail, t, 507015); aclrtSynchronizeStream(t) -> 507015;
-             | aclrtResetDeviceForce(0); aclrtSetDevice(0); aclrtCreateStream(new.u); aclrtMemsetAsync(d, 8, 0, 8, u) -> _; aclrtSynchronizeStream(u) -> 0
+             | aclrtResetDeviceForce(0); aclrtSetDevice(0); aclrtCreateStream(new.u); aclrtCreateEvent(new.f); aclrtRecordEvent(f, u) -> 0;
+             | aclrtSynchronizeStream(u) -> 0
 
 # ---- abort and stop ----
 c12          | Abort: NULL | aclrtStreamAbort(NULL) -> 0 @STREAM_ABORT else 107000
