@@ -243,6 +243,9 @@ static aclError synchronize(const char *api, aclrtEvent handle, int32_t timeout_
     }
     uint64_t timeout_ns = timeout_ms == -1 ? 0 : (uint64_t)timeout_ms * NS_PER_MS;
     if (event->shared != NULL) { return event_ipc_synchronize(event, timeout_ns, api); }
+    if (event_is_signalled(event)) {
+        return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the event is recorded by a stream of a model");
+    }
     Record *newest = event_newest(event);
     aclError code = ACL_SUCCESS;
     if (!is_unrecorded(newest) && !record_is_over(newest)) {
@@ -288,7 +291,8 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
         return ACL_SUCCESS;
     }
     Record *newest = event_newest(found);
-    bool complete = is_unrecorded(newest) ? found->family == EVENT_EX : record_is_over(newest);
+    bool by_model = event_is_signalled(found); /* nothing tells the host about that */
+    bool complete = is_unrecorded(newest) ? found->family == EVENT_EX && !by_model : record_is_over(newest);
     record_release(newest);
     *status = complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return ACL_SUCCESS;

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/args.h"
+#include "api/launch.h"
 #include "api/op_timeout.h"
 #include "engine/work.h"
 
@@ -74,7 +75,7 @@ static bool is_blocking(const Stream *stream) {
     if (stream->launch_blocking == ACL_STREAM_LAUNCH_BLOCKING_MODE_NON_BLOCKING) { return false; }
     bool wanted = stream->launch_blocking == ACL_STREAM_LAUNCH_BLOCKING_MODE_BLOCKING || environment_blocks();
     if (!wanted || !soc_has(SOC_LAUNCH_BLOCKING)) { return false; }
-    return stream->model == NULL && (stream->flags & STREAM_FLAGS_UNWAITED) == 0;
+    return stream->model == NULL && stream->capture == NULL && (stream->flags & STREAM_FLAGS_UNWAITED) == 0;
 }
 
 static bool in_nonblocking_section(Stream *stream) { return atomic_load(&stream->nonblocking_depth) != 0; }
@@ -102,14 +103,18 @@ aclError aclrtNonBlockingLaunchEnd(aclrtStream stream, uint64_t flag) {
     return stream_synchronize(found, __func__, 0);
 }
 
+aclError launch_settle(const char *api, Stream *stream) {
+    if (!is_blocking(stream) || in_nonblocking_section(stream)) { return ACL_SUCCESS; }
+    return stream_synchronize(stream, api, 0);
+}
+
 /* ---- the launch itself ---- */
 
 static aclError submit(const char *api, aclrtStream handle, const KernelLaunch *launch) {
     Stream *stream;
     TRY(stream_find_own(api, handle, &stream));
     TRY(work_launch(stream, launch, api));
-    if (!is_blocking(stream) || in_nonblocking_section(stream)) { return ACL_SUCCESS; }
-    return stream_synchronize(stream, api, 0);
+    return launch_settle(api, stream);
 }
 
 static aclError refuse_no_blocks(const char *api, uint32_t blocks) {

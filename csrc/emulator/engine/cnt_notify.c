@@ -139,8 +139,9 @@ static bool drop_wait(Stream *stream, Task *task, DropReason reason) {
 
 static void release_task(Task *task) { release(task->as.cnt_notify.notify); }
 
-static const TaskOps record_ops = {"counting notify record", run_record, NULL, release_task};
-static const TaskOps wait_ops = {"counting notify wait", run_wait, drop_wait, release_task};
+static const TaskOps record_ops = {.name = "counting notify record", .run = run_record, .release = release_task};
+static const TaskOps wait_ops = {
+    .name = "counting notify wait", .run = run_wait, .drop = drop_wait, .release = release_task};
 
 static aclError submit(CntNotify *notify, Stream *stream, const TaskOps *ops, CntNotifyTask content, const char *api) {
     Task *task;

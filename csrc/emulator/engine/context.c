@@ -127,7 +127,7 @@ static void destroy_explicit_streams(Context *context, bool force) {
 }
 
 void context_destroy(Context *context, bool force) {
-    model_destroy_all(context);
+    model_destroy_all(context, force);
     destroy_explicit_streams(context, force);
     if (context->default_stream != NULL) {
         report_stream_state(context->default_stream->handle, ACL_RT_STREAM_STATE_DESTROY_PRE);

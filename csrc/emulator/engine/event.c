@@ -11,6 +11,7 @@
 #include "engine/pool.h"
 #include "engine/scheduler.h"
 #include "engine/stream.h"
+#include "engine/update.h"
 #include "soc/soc.h"
 
 /* What a default event is made of: timeline, progress mark and device sync (internal flag 4). */
@@ -31,18 +32,21 @@ static void prepare(void) { spot_init(&host_waiters); }
 
 /* ---- records ---- */
 
-static Record *record_new(RecordState state) {
-    int fresh;
-    Record *record = pool_take(&records, &fresh);
-    if (record == NULL) { return NULL; }
+static void record_init(Record *record, RecordState state) {
     atomic_store(&record->references, 1);
     atomic_store(&record->state, (int)state);
     record->time_ns = 0;
     record->parked = NULL;
+}
+
+Record *record_new(RecordState state) {
+    int fresh;
+    Record *record = pool_take(&records, &fresh);
+    if (record != NULL) { record_init(record, state); }
     return record;
 }
 
-static Record *record_retain(Record *record) {
+Record *record_retain(Record *record) {
     atomic_fetch_add_explicit(&record->references, 1, memory_order_relaxed);
     return record;
 }
@@ -61,8 +65,7 @@ void record_wake_host_waiters(void) {
 
 /* DONE lets the parked streams go on; DROPPED leaves them waiting, as on the real device. Unparked under the lock: a
  * stream that something else woke meanwhile could otherwise park on another record and change the link we follow. */
-static void record_finish(Record *record, RecordState state) {
-    pthread_mutex_lock(&record_lock);
+static void finish_locked(Record *record, RecordState state) {
     record->time_ns = clock_now();
     atomic_store(&record->state, (int)state);
     while (state == RECORD_DONE && record->parked != NULL) {
@@ -71,6 +74,11 @@ static void record_finish(Record *record, RecordState state) {
         stream->is_parked = false;
         stream_unpark(stream);
     }
+}
+
+void record_finish(Record *record, RecordState state) {
+    pthread_mutex_lock(&record_lock);
+    finish_locked(record, state);
     pthread_mutex_unlock(&record_lock);
     record_wake_host_waiters();
 }
@@ -165,6 +173,9 @@ aclError event_create(Context *context, EventFamily family, uint32_t flags, Even
     event->record_flag = -1;
     event->shared = NULL;
     event->imported = false;
+    record_init(&event->signal, RECORD_PENDING);
+    event->is_signalled = false;
+    event->captured = NULL;
     atomic_store(&event->waits, 0);
     atomic_store(&event->references, 1);
     bool wants_id = family != EVENT_EX && (event->flags & FLAGS_WITH_HARDWARE_ID) != 0;
@@ -176,12 +187,12 @@ aclError event_create(Context *context, EventFamily family, uint32_t flags, Even
     return ACL_SUCCESS;
 }
 
-static Event *event_retain(Event *event) {
+Event *event_retain(Event *event) {
     atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
     return event;
 }
 
-static void event_release(Event *event) {
+void event_release(Event *event) {
     if (atomic_fetch_sub(&event->references, 1) != 1) { return; }
     record_release(event->newest);
     event->newest = NULL;
@@ -219,8 +230,9 @@ Record *event_newest(Event *event) {
 /* The record that the next wait is to wait for: the newest, or one still to come. */
 static Record *record_for_wait(Event *event) {
     pthread_mutex_lock(&event->lock);
-    if (event->newest == NULL) { event->newest = record_new(RECORD_OPEN); }
-    Record *record = event->newest == NULL ? NULL : record_retain(event->newest);
+    if (event->newest == NULL && !event->is_signalled) { event->newest = record_new(RECORD_OPEN); }
+    Record *record = event->is_signalled ? &event->signal : event->newest;
+    if (record != NULL) { record_retain(record); }
     pthread_mutex_unlock(&event->lock);
     return record;
 }
@@ -240,10 +252,20 @@ static Record *record_for_recording(Event *event) {
     if (record != NULL) {
         record_retain(record);
         event->recorded = true;
+        event->is_signalled = false;
         if (event->id < 0) { event->id = (int32_t)handle_slot_index((uintptr_t)event->handle); }
     }
     pthread_mutex_unlock(&event->lock);
     return record;
+}
+
+Record *event_new_record(Event *event) { return record_for_recording(event); }
+
+bool event_is_signalled(Event *event) {
+    pthread_mutex_lock(&event->lock);
+    bool signalled = event->is_signalled;
+    pthread_mutex_unlock(&event->lock);
+    return signalled;
 }
 
 /* ---- tasks ---- */
@@ -253,9 +275,15 @@ static void release_event_task(Task *task) {
     event_release(task->as.event.event);
 }
 
+/* Ex events have no flag on the device. */
 static int32_t run_record(Stream *stream, Task *task) {
     (void)stream;
-    record_finish(task->as.event.record, RECORD_DONE);
+    Event *event = task->as.event.event;
+    pthread_mutex_lock(&record_lock);
+    finish_locked(task->as.event.record, RECORD_DONE);
+    if (event->family != EVENT_EX) { finish_locked(&event->signal, RECORD_DONE); }
+    pthread_mutex_unlock(&record_lock);
+    record_wake_host_waiters();
     return 0;
 }
 
@@ -292,24 +320,85 @@ static void release_wait(Task *task) {
     release_event_task(task);
 }
 
-static int32_t run_nothing(Stream *stream, Task *task) {
+static void clear(Record *record) {
+    int done = RECORD_DONE;
+    atomic_compare_exchange_strong(&record->state, &done, RECORD_PENDING);
+}
+
+static int32_t run_reset(Stream *stream, Task *task) {
     (void)stream;
-    (void)task;
+    clear(&task->as.event.event->signal);
     return 0;
 }
 
-static const TaskOps record_ops = {"event record", run_record, drop_record, release_event_task};
-static const TaskOps wait_ops = {"event wait", run_wait, drop_wait, release_wait};
-static const TaskOps reset_ops = {"event reset", run_nothing, NULL, release_event_task};
+static const TaskOps record_ops = {
+    .name = "event record", .run = run_record, .drop = drop_record, .release = release_event_task};
+static const TaskOps wait_ops = {.name = "event wait", .run = run_wait, .drop = drop_wait, .release = release_wait};
+static const TaskOps reset_ops = {
+    .name = "event reset", .run = run_reset, .release = release_event_task, .kind = ACL_MODEL_RI_TASK_EVENT_RESET};
+
+/* ---- tasks of models ---- */
+
+static int32_t run_recorded_record(Stream *stream, Task *task) {
+    (void)stream;
+    if (task->as.event.record != NULL) { record_finish(task->as.event.record, RECORD_DONE); }
+    return 0;
+}
+
+static void rearm_record(Task *task) { clear(task->as.event.record); }
+
+/* Behind an event from outside, tasks may have been given new parameters that this execution is to use. */
+static int32_t run_external_signal_wait(Stream *stream, Task *task) {
+    int32_t outcome = run_wait(stream, task);
+    if (outcome == 0 && stream->program != NULL) { update_catch_up(atomic_load(&stream->model)); }
+    return outcome;
+}
+
+/* The event was never recorded when the execution was submitted: nothing to wait for. */
+static int32_t run_external_wait(Stream *stream, Task *task) {
+    return task->as.event.record == NULL ? 0 : run_wait(stream, task);
+}
+
+static bool drop_external_wait(Stream *stream, Task *task, DropReason reason) {
+    return task->as.event.record == NULL || drop_wait(stream, task, reason);
+}
+
+#define RECORD_OPS(rearm_) {.name = "event record", .run = run_recorded_record, .release = release_event_task, \
+                            .rearm = (rearm_), .kind = ACL_MODEL_RI_TASK_EVENT_RECORD}
+#define WAIT_OPS(run_, drop_) {.name = "event wait", .run = (run_), .drop = (drop_), .release = release_event_task, \
+                               .kind = ACL_MODEL_RI_TASK_EVENT_WAIT}
+
+const TaskOps event_captured_record_ops = RECORD_OPS(rearm_record);
+const TaskOps event_captured_wait_ops = WAIT_OPS(run_wait, drop_wait);
+const TaskOps event_external_record_ops = RECORD_OPS(NULL);
+const TaskOps event_external_wait_ops = WAIT_OPS(run_external_wait, drop_external_wait);
+static const TaskOps signal_record_ops = RECORD_OPS(rearm_record);
+static const TaskOps signal_wait_ops = WAIT_OPS(run_wait, drop_wait);
+static const TaskOps external_signal_wait_ops = WAIT_OPS(run_external_signal_wait, drop_wait);
+
+/* ---- submitting ---- */
 
 static aclError no_memory(Stream *stream, Task *task, const char *api) {
     stream_cancel(stream, task);
     return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for an event record");
 }
 
+/* Turns the task that has begun into one about the event's signal, if it goes into a model. */
+static bool submit_signal(Event *event, Stream *stream, Task *task, const TaskOps *ops, uint64_t timeout_ns) {
+    if (stream->recording == NULL) { return false; }
+    task->ops = ops;
+    pthread_mutex_lock(&event->lock);
+    if (ops == &signal_record_ops) { event->recorded = event->is_signalled = true; }
+    pthread_mutex_unlock(&event->lock);
+    task->as.event = (EventTask){event_retain(event), record_retain(&event->signal), timeout_ns, false};
+    stream_commit(stream, task);
+    return true;
+}
+
 aclError event_record(Event *event, Stream *stream, const char *api) {
     Task *task;
     TRY(stream_begin(stream, api, &record_ops, &task));
+    if (submit_signal(event, stream, task, &signal_record_ops, 0)) { return ACL_SUCCESS; }
     Record *record = record_for_recording(event);
     if (record == NULL) { return no_memory(stream, task, api); }
     task->as.event = (EventTask){.event = event_retain(event), .record = record};
@@ -320,6 +409,9 @@ aclError event_record(Event *event, Stream *stream, const char *api) {
 aclError event_wait(Event *event, Stream *stream, uint64_t timeout_ns, const char *api) {
     Task *task;
     TRY(stream_begin(stream, api, &wait_ops, &task));
+    bool external = event->flags == ACL_EVENT_EXTERNAL;
+    const TaskOps *ops = external ? &external_signal_wait_ops : &signal_wait_ops;
+    if (submit_signal(event, stream, task, ops, timeout_ns)) { return ACL_SUCCESS; }
     Record *record = record_for_wait(event);
     if (record == NULL) { return no_memory(stream, task, api); }
     atomic_fetch_add(&event->waits, 1);
@@ -332,12 +424,14 @@ aclError event_wait(Event *event, Stream *stream, uint64_t timeout_ns, const cha
 aclError event_reset(Event *event, Stream *stream, const char *api) {
     Task *task;
     TRY(stream_begin(stream, api, &reset_ops, &task));
+    if (submit_signal(event, stream, task, &reset_ops, 0)) { return ACL_SUCCESS; }
     pthread_mutex_lock(&event->lock);
     Record *open = event->recorded ? record_new(RECORD_OPEN) : NULL;
     if (open != NULL) {
         record_release(event->newest);
         event->newest = open;
     }
+    event->is_signalled = false;
     pthread_mutex_unlock(&event->lock);
     task->as.event = (EventTask){.event = event_retain(event)};
     stream_commit(stream, task);

@@ -27,6 +27,8 @@ typedef struct Record {
 
 typedef enum EventFamily { EVENT_DEFAULT, EVENT_CLASSIC, EVENT_EX } EventFamily;
 
+struct Captured;
+
 typedef struct Event {
     void *handle;
     _Atomic(int) references; /* the handle and each queued task */
@@ -42,6 +44,11 @@ typedef struct Event {
     struct SharedCell *shared; /* of an IPC event, or NULL: see event_ipc.h */
     bool imported;             /* it is another event's cell */
     _Atomic(int) waits;      /* queued and not yet passed */
+    /* What tasks of built models know of the event: a flag on the device, which the records of all streams set, and
+     * which the host cannot see. */
+    Record signal;
+    bool is_signalled;                    /* its newest record is one of a model */
+    struct Captured *_Atomic captured;    /* its record in a capture, or NULL; read further only under capture.c's lock */
     struct Event *pool_next;
 } Event;
 
@@ -52,12 +59,28 @@ aclError event_find(const char *api, aclrtEvent handle, Event **event);
 bool event_can_be_waited(const Event *event);
 bool event_has_time(const Event *event);
 
+/* On a PERSISTENT stream, or for an EXTERNAL event in a capture, these are about the event's signal. */
 aclError event_record(Event *event, struct Stream *stream, const char *api);
 aclError event_wait(Event *event, struct Stream *stream, uint64_t timeout_ns, const char *api);
 aclError event_reset(Event *event, struct Stream *stream, const char *api);
 /* The newest record with a reference of the caller's own, or NULL when there is none yet. */
 Record *event_newest(Event *event);
+/* A newest record that something else than a task of event_record will finish; NULL without memory. */
+Record *event_new_record(Event *event);
+/* Its newest record was queued on a stream of a model: the host cannot ask about it. */
+bool event_is_signalled(Event *event);
+
+/* Records that only the tasks of one captured model know. */
+Record *record_new(RecordState state);
+Record *record_retain(Record *record);
 void record_release(Record *record);
+void record_finish(Record *record, RecordState state);
+/* Tasks with as.event filled in: the record happens once in each execution, and the waits wait for that. */
+extern const TaskOps event_captured_record_ops, event_captured_wait_ops;
+/* The same with a record of the execution's own (external.h). */
+extern const TaskOps event_external_record_ops, event_external_wait_ops;
+Event *event_retain(Event *event);
+void event_release(Event *event);
 bool record_is_over(Record *record);
 /* Waits on the host; timeout_ns 0 = for ever. */
 aclError record_synchronize(Record *record, Event *event, uint64_t timeout_ns, const char *api);

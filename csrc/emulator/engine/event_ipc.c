@@ -97,8 +97,9 @@ static bool drop_wait(Stream *stream, Task *task, DropReason reason) {
 
 static void release_task(Task *task) { shared_release(task->as.ipc_event.cell); }
 
-static const TaskOps record_ops = {"IPC event record", run_record, drop_record, release_task};
-static const TaskOps wait_ops = {"IPC event wait", run_wait, drop_wait, release_task};
+static const TaskOps record_ops = {
+    .name = "IPC event record", .run = run_record, .drop = drop_record, .release = release_task};
+static const TaskOps wait_ops = {.name = "IPC event wait", .run = run_wait, .drop = drop_wait, .release = release_task};
 
 aclError event_ipc_record(Event *event, Stream *stream, const char *api) {
     Task *task;

@@ -7,7 +7,7 @@
 
 #define CHUNK_SLOTS (1U << HANDLE_CHUNK_BITS)
 #define NO_SLOT UINT32_MAX
-#define GENERATIONS 0x0FFFFFFFU
+#define GENERATIONS 0x07FFFFFFU
 
 _Atomic(HandleSlot *) handle_chunks[HANDLE_CHUNKS];
 
@@ -51,7 +51,7 @@ void *handle_new(HandleKind kind, void *object) {
     if (index == NO_SLOT) { return NULL; }
     HandleSlot *slot = slot_at(index);
     slot->generation = slot->generation % GENERATIONS + 1U;
-    uintptr_t value = ((uintptr_t)slot->generation << 28) | ((uintptr_t)kind << 24) | ((uintptr_t)index << 4);
+    uintptr_t value = ((uintptr_t)slot->generation << 29) | ((uintptr_t)kind << 24) | ((uintptr_t)index << 4);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->handle, value, memory_order_release);
     return (void *)value;

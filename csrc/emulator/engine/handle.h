@@ -1,6 +1,6 @@
 /* Handles: what the caller holds instead of addresses. A handle names a kind, a slot and a generation, and is never
  * dereferenced: a stale, foreign or wild one is recognised (107017) instead of crashing, and a destroyed value does
- * not come back for 2^28 uses of its slot. */
+ * not come back for 2^27 uses of its slot. */
 #ifndef EMU_HANDLE_H
 #define EMU_HANDLE_H
 
@@ -24,6 +24,8 @@ typedef enum HandleKind {
     KIND_CONDITION,
     KIND_POOL,
     KIND_PHYSICAL,
+    KIND_TASK,
+    KIND_TASK_GROUP,
 } HandleKind;
 
 enum { HANDLE_CHUNK_BITS = 12, HANDLE_CHUNKS = 256 };
@@ -40,9 +42,9 @@ extern _Atomic(HandleSlot *) handle_chunks[HANDLE_CHUNKS];
 void *handle_new(HandleKind kind, void *object);
 void handle_drop(const void *handle);
 
-/* Layout: generation (28) | kind (4) | slot (20) | zero (4), so that it looks like an aligned user address. */
+/* Layout: generation (27) | kind (5) | slot (20) | zero (4), so that it looks like an aligned user address. */
 static inline uint32_t handle_slot_index(uintptr_t handle) { return (uint32_t)(handle >> 4) & 0xFFFFFU; }
-static inline HandleKind handle_kind(uintptr_t handle) { return (HandleKind)((handle >> 24) & 0xFU); }
+static inline HandleKind handle_kind(uintptr_t handle) { return (HandleKind)((handle >> 24) & 0x1FU); }
 
 /* The object behind a live handle of this kind, else NULL. */
 static inline void *handle_get(HandleKind kind, const void *handle) {

@@ -97,8 +97,12 @@ static void append(HostThread *host, Task *task) {
 static int32_t run_host(Stream *stream, Task *task) {
     HostThread *host = stream->context->host_thread;
     pthread_mutex_lock(&host->lock);
-    if (task->as.host.state == HOST_NEW) { append(host, task); }
+    if (task->as.host.state == HOST_NEW) {
+        task->as.host.stream = stream; /* of a recorded one: the model's */
+        append(host, task);
+    }
     bool finished = task->as.host.state == HOST_FINISHED;
+    if (finished) { task->as.host.state = HOST_NEW; }
     pthread_mutex_unlock(&host->lock);
     return finished ? 0 : TASK_PARKED;
 }
@@ -111,7 +115,6 @@ static void take_back(HostThread *host, Task *task) {
     }
     *link = task->as.host.next;
     if (host->last == task) { host->last = previous; }
-    task->as.host.state = HOST_FINISHED;
 }
 
 /* A function that runs is waited for: its argument must not be freed under it. */
@@ -121,11 +124,12 @@ static bool drop_host(Stream *stream, Task *task, DropReason reason) {
     pthread_mutex_lock(&host->lock);
     if (task->as.host.state == HOST_QUEUED) { take_back(host, task); }
     bool running = task->as.host.state == HOST_RUNNING;
+    if (!running) { task->as.host.state = HOST_NEW; }
     pthread_mutex_unlock(&host->lock);
     return !running;
 }
 
-static const TaskOps host_ops = {"host function", run_host, drop_host, NULL};
+static const TaskOps host_ops = {.name = "host function", .run = run_host, .drop = drop_host};
 
 aclError host_launch(Stream *stream, aclrtHostFunc function, void *argument, const char *api) {
     if (thread_of(stream->context) == NULL) {

@@ -228,8 +228,8 @@ static bool drop_wait(Stream *stream, Task *task, DropReason reason) {
 static void release_task(Task *task) { release(task->as.notify.notify); }
 
 /* A record that is dropped never happens, whatever the reason: only events are fired for those who wait. */
-static const TaskOps record_ops = {"notify record", run_record, NULL, release_task};
-static const TaskOps wait_ops = {"notify wait", run_wait, drop_wait, release_task};
+static const TaskOps record_ops = {.name = "notify record", .run = run_record, .release = release_task};
+static const TaskOps wait_ops = {.name = "notify wait", .run = run_wait, .drop = drop_wait, .release = release_task};
 
 aclError notify_record(Notify *notify, Stream *stream, const char *api) {
     Task *task;

@@ -37,8 +37,8 @@ static int32_t run_clear(Stream *stream, Task *task) {
     return 0;
 }
 
-static const TaskOps read_ops = {"overflow status", run_read, NULL, NULL};
-static const TaskOps clear_ops = {"overflow status reset", run_clear, NULL, NULL};
+static const TaskOps read_ops = {.name = "overflow status", .run = run_read};
+static const TaskOps clear_ops = {.name = "overflow status reset", .run = run_clear};
 
 aclError overflow_read(Stream *stream, void *destination, const char *api) {
     Task *task;

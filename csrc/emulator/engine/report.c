@@ -211,7 +211,8 @@ static void release_callback(Task *task) {
     pthread_mutex_unlock(&lock);
 }
 
-static const TaskOps callback_ops = {"callback", run_callback, drop_callback, release_callback};
+static const TaskOps callback_ops = {
+    .name = "callback", .run = run_callback, .drop = drop_callback, .release = release_callback};
 
 /* The server of the stream with a reference for the task to come, or NULL. */
 static ReportThread *hold_server(Stream *stream, bool *is_host) {

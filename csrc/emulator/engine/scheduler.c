@@ -13,6 +13,7 @@
 #include <signal.h>
 
 #include "engine/poll.h"
+#include "engine/program.h"
 #include "soc/soc.h"
 
 enum {
@@ -85,6 +86,7 @@ static void queue_append(Stream *stream) {
     if (queue.last[priority] == NULL) { queue.first[priority] = stream; }
     else { queue.last[priority]->run_next = stream; }
     queue.last[priority] = stream;
+    stream->in_queue = true;
     atomic_fetch_add_explicit(&queue.count, 1, memory_order_relaxed);
 }
 
@@ -95,6 +97,7 @@ static void queue_remove(Stream *stream) {
     }
     if (stream->run_previous != NULL) { stream->run_previous->run_next = stream->run_next; }
     if (stream->run_next != NULL) { stream->run_next->run_previous = stream->run_previous; }
+    stream->in_queue = false;
     atomic_fetch_sub_explicit(&queue.count, 1, memory_order_relaxed);
     queue.taken++;
 }
@@ -174,7 +177,7 @@ static bool keep_after(Stream *stream, int resting) {
 /* A task within a few microseconds? Polling now spares its submitter the price of a wake-up. The pause comes first:
  * a submitter that keeps up then finds its cache lines where it left them for several tasks on end. */
 static bool linger(Stream *stream) {
-    if (cpus == 1) { return false; }
+    if (cpus == 1 || stream->program != NULL) { return false; }
     int pauses = (stream->flags & ACL_STREAM_FAST_SYNC) != 0 ? LINGER_PAUSES / 4 : LINGER_PAUSES;
     for (int poll = 0; poll < LINGER_POLLS; poll++) {
         for (int i = 0; i < pauses; i++) { cpu_relax(); }
@@ -202,7 +205,8 @@ static bool attend(Stream *stream, Task *task, bool *dropped) {
 }
 
 static int32_t run_task(Stream *stream, Task *task) {
-    if ((atomic_load_explicit(&stream->attention, memory_order_relaxed) & ATTENTION_FAIL_NEXT) != 0) {
+    bool fail = (atomic_load_explicit(&stream->attention, memory_order_relaxed) & ATTENTION_FAIL_NEXT) != 0;
+    if (fail && stream->program == NULL) { /* a program fails its own next task */
         stream_attend(stream, ATTENTION_FAIL_NEXT, false);
         if (task->ops->drop != NULL && !task->ops->drop(stream, task, DROP_FAILURE)) { return TASK_PARKED; }
         return atomic_exchange(&stream->fail_next, 0);
@@ -230,13 +234,14 @@ static void run_stream(Stream *stream, uint64_t target, bool may_linger) {
                 return;
             }
         }
-        Task *task = stream_slot(stream, position);
+        Task *task = stream->program == NULL ? stream_slot(stream, position) : program_player(stream->program);
         if (position + SLOTS_AHEAD < known_tail) { stream_prefetch_slot(stream, position + SLOTS_AHEAD); }
         bool dropped = false;
         bool park = atomic_load_explicit(&stream->attention, memory_order_relaxed) != 0 && attend(stream, task, &dropped);
         if (dropped) { continue; }
         int32_t outcome = park ? TASK_PARKED : run_task(stream, task);
-        if (outcome != TASK_PARKED) { stream_retire(stream, task, outcome); }
+        if (outcome >= 0) { stream_retire(stream, task, outcome); }
+        else if (outcome == TASK_AGAIN) { budget = 0; }
         else if (!keep_after(stream, STREAM_PARKED)) { return; }
     }
 }
@@ -268,7 +273,7 @@ void stream_unpark(Stream *stream) {
 bool scheduler_help(Stream *stream, uint64_t target) {
     if (atomic_load(&stream->state) != STREAM_QUEUED) { return false; }
     pthread_mutex_lock(&queue.lock);
-    bool mine = atomic_load(&stream->state) == STREAM_QUEUED;
+    bool mine = stream->in_queue;
     if (mine) {
         queue_remove(stream);
         atomic_store(&stream->state, STREAM_RUNNING);

@@ -11,6 +11,7 @@
 #include "engine/handle.h"
 #include "engine/overflow.h"
 #include "engine/pool.h"
+#include "engine/program.h"
 #include "engine/registry.h"
 #include "engine/report.h"
 #include "engine/resource.h"
@@ -132,7 +133,10 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     atomic_store(&stream->nonblocking_depth, 0);
     atomic_store(&stream->attention, 0);
     atomic_store(&stream->error, 0);
+    stream->recording = NULL;
+    stream->program = NULL;
     stream->model = NULL;
+    stream->capture = NULL;
 }
 
 /* Rings that FAST_LAUNCH streams left behind: their pages are there already, so the next such stream is made quickly. */
@@ -175,6 +179,14 @@ static void free_ring(Stream *stream) {
     stream->ring = NULL;
 }
 
+/* PERSISTENT streams keep their tasks for a model instead of running them. */
+static bool make_program(Stream *stream) {
+    stream->program = program_new(stream);
+    if (stream->program == NULL) { return false; }
+    stream->recording = &stream->program->recording;
+    return true;
+}
+
 static Stream *make_stream(Context *context, uint32_t priority, uint32_t flags) {
     int fresh;
     Stream *stream = pool_take(&streams, &fresh);
@@ -182,14 +194,16 @@ static Stream *make_stream(Context *context, uint32_t priority, uint32_t flags) 
     if (fresh) { prepare_once(stream); }
     reset_state(stream, context, priority, flags);
     bool ready = (flags & ACL_STREAM_FAST_LAUNCH) == 0 || make_ring(stream);
+    if (ready && (flags & ACL_STREAM_PERSISTENT) != 0) { ready = make_program(stream); }
     stream->handle = ready ? handle_new(KIND_STREAM, stream) : NULL;
     if (stream->handle != NULL) { return stream; }
+    if (stream->program != NULL) { program_free(stream->program); }
+    free_ring(stream);
     pool_give(&streams, stream);
     return NULL;
 }
 
-aclError stream_create(Context *context, uint32_t priority, uint32_t flags, bool counted, Stream **out,
-                       const char *api) {
+static aclError create(Context *context, uint32_t priority, uint32_t flags, bool counted, Stream **out, const char *api) {
     Device *device = context->device;
     if (counted && !count_in(device)) {
         return emu_fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, api, "all %u streams of device %d are in use",
@@ -202,12 +216,26 @@ aclError stream_create(Context *context, uint32_t priority, uint32_t flags, bool
     }
     enlist(stream);
     *out = stream;
-    report_stream_state(stream->handle, ACL_RT_STREAM_STATE_CREATE_POST);
     return ACL_SUCCESS;
+}
+
+aclError stream_create(Context *context, uint32_t priority, uint32_t flags, bool counted, Stream **out,
+                       const char *api) {
+    TRY(create(context, priority, flags, counted, out, api));
+    report_stream_state((*out)->handle, ACL_RT_STREAM_STATE_CREATE_POST);
+    return ACL_SUCCESS;
+}
+
+aclError stream_create_hidden(Context *context, uint32_t priority, uint32_t flags, Stream **out, const char *api) {
+    return create(context, priority, flags, true, out, api);
 }
 
 /* The kernel that may be running learns that it should return. Marks the task, not the stream: the next one is safe. */
 static void cancel_head(Stream *stream) {
+    if (stream->program != NULL) {
+        program_cancel(stream->program);
+        return;
+    }
     uint64_t done = atomic_load(&stream->done);
     if (done != atomic_load(&stream->tail)) { atomic_store(&stream_slot(stream, done)->cancelled, 1); }
 }
@@ -220,17 +248,6 @@ static void stream_wait_at_rest(Stream *stream) {
     while (!spot_wait(&stream->finished, is_at_rest, stream, dropping ? clock_now() + CANCEL_AGAIN_NS : FOREVER)) {
         cancel_head(stream);
     }
-}
-
-void stream_drop_kept(Stream *stream) {
-    for (uint32_t i = 0; i < stream->kept_count; i++) {
-        Task *task = stream->kept[i];
-        if (task->ops->release != NULL) { task->ops->release(task); }
-        free(task);
-    }
-    free(stream->kept);
-    stream->kept = NULL;
-    stream->kept_count = stream->kept_room = 0;
 }
 
 /* Who waits for what is dropped hears of an abort. */
@@ -252,7 +269,8 @@ void stream_destroy(Stream *stream, bool force) {
     report_forget(stream);
     delist(stream);
     counters_add_stream(atomic_load(&stream->done) - stream->done_at_creation);
-    stream_drop_kept(stream);
+    if (stream->recording != NULL) { stream->recording->ops->abandon(stream->recording); }
+    if (stream->program != NULL) { program_free(stream->program); }
     free_ring(stream);
     if (counted) { atomic_fetch_sub(&stream->context->device->streams, 1); }
     pool_give(&streams, stream);
@@ -323,24 +341,6 @@ static aclError wait_for_room(Stream *stream, const char *api) {
     return stream_trouble(stream, api);
 }
 
-/* PERSISTENT streams keep their tasks for a model instead of running them. */
-static aclError begin_kept(Stream *stream, const char *api, Task **task) {
-    uint32_t limit = soc_product()->persistent_depth;
-    if (stream->kept_count == limit) {
-        return emu_fail(ACL_ERROR_RT_STREAM_TASK_FULL, api, "the persistent stream is full (%u tasks)", limit);
-    }
-    if (stream->kept_count == stream->kept_room) {
-        uint32_t room = stream->kept_room == 0 ? 64 : 2 * stream->kept_room;
-        Task **kept = realloc(stream->kept, room * sizeof(*kept));
-        if (kept == NULL) { return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for a task"); }
-        stream->kept = kept;
-        stream->kept_room = room;
-    }
-    *task = aligned_alloc(TASK_ALIGNMENT, sizeof(**task));
-    if (*task == NULL) { return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for a task"); }
-    return ACL_SUCCESS;
-}
-
 static aclError begin_queued(Stream *stream, const char *api, Task **task) {
     if (stream->ring == NULL && !make_ring(stream)) {
         return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for the stream's queue");
@@ -358,8 +358,8 @@ aclError stream_begin(Stream *stream, const char *api, const TaskOps *ops, Task 
     pthread_mutex_lock(&stream->submit);
     aclError code = stream_trouble(stream, api);
     if (code == ACL_SUCCESS) {
-        bool kept = (stream->flags & ACL_STREAM_PERSISTENT) != 0;
-        code = kept ? begin_kept(stream, api, task) : begin_queued(stream, api, task);
+        Recording *recording = stream->recording;
+        code = recording != NULL ? recording->ops->begin(recording, api, task) : begin_queued(stream, api, task);
     }
     if (code != ACL_SUCCESS) {
         pthread_mutex_unlock(&stream->submit);
@@ -379,9 +379,8 @@ static inline void prefetch_slot(Stream *stream, uint64_t position) {
 void stream_commit(Stream *stream, Task *task) {
     uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_relaxed);
     task->thread_id = emu_thread_id();
-    if ((stream->flags & ACL_STREAM_PERSISTENT) != 0) {
-        task->id = stream->kept_count;
-        stream->kept[stream->kept_count++] = task;
+    if (stream->recording != NULL) {
+        stream->recording->ops->commit(stream->recording, task);
         emu_thread.last_task_id = task->id;
         pthread_mutex_unlock(&stream->submit);
         return;
@@ -396,28 +395,34 @@ void stream_commit(Stream *stream, Task *task) {
 }
 
 void stream_cancel(Stream *stream, Task *task) {
-    if ((stream->flags & ACL_STREAM_PERSISTENT) != 0) { free(task); }
+    if (stream->recording != NULL) { stream->recording->ops->cancel(stream->recording, task); }
     pthread_mutex_unlock(&stream->submit);
 }
 
 /* ---- the runner's side ---- */
 
-static bool is_business_code(int32_t code) {
+bool stream_is_business_code(int32_t code) {
     return is_overflow(code) || code == ACL_ERROR_RT_END_OF_SEQUENCE || code == ACL_ERROR_RT_MODEL_ABORT_NORMAL ||
            code == ACL_ERROR_RT_SOCKET_CLOSE;
+}
+
+void stream_tell_failure(Stream *stream, const Task *task, int32_t code) {
+    if (task->ops->relays) { return; }
+    if (is_overflow(code)) { overflow_raise(stream->context->device); }
+    if (stream_is_business_code(code)) { return; }
+    counters_count_failure();
+    exception_note(stream, task, code);
 }
 
 /* CONTINUE: the last failure stays until a synchronize takes it; an expected outcome never hides a failure.
  * STOP: the context keeps the first failure, and this stream drops what follows. */
 static void take_failure(Stream *stream, const Task *task, int32_t code) {
-    if (is_overflow(code)) { overflow_raise(stream->context->device); }
-    if (is_business_code(code)) {
+    stream_tell_failure(stream, task, code);
+    if (stream_is_business_code(code)) {
         int32_t none = 0;
         atomic_compare_exchange_strong(&stream->error, &none, code);
         return;
     }
-    counters_count_failure();
-    exception_note(stream, task, code);
     if (!atomic_load(&stream->context->stop_mode)) {
         atomic_store(&stream->error, code);
         return;

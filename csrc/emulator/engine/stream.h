@@ -35,12 +35,31 @@ enum {
 
 typedef bool (*PollCondition)(const void *subject);
 
+struct Recording;
+
+/* All under the stream's `submit`. */
+typedef struct RecordingOps {
+    aclError (*begin)(struct Recording *recording, const char *api, Task **task);
+    void (*commit)(struct Recording *recording, Task *task);
+    void (*cancel)(struct Recording *recording, Task *task);
+    /* The launch that has just begun came with this configuration. */
+    void (*describe)(struct Recording *recording, const aclrtLaunchKernelCfg *config);
+    void (*abandon)(struct Recording *recording); /* the stream ends */
+} RecordingOps;
+
+/* Where the tasks of a stream go instead of into its ring: a program (program.h), or new parameters for one (update.h). */
+typedef struct Recording {
+    const RecordingOps *ops;
+} Recording;
+
 typedef struct Stream {
     /* Read by everybody, hardly ever written. The groups below live on cache lines of their own: the submitter and the
      * runner are on different cores, and a line that both touch costs more than the launch. */
     void *handle;
     Context *context;
     Task *ring; /* made by the first launch, or at creation with FAST_LAUNCH */
+    Recording *recording;     /* NULL: tasks go into the ring. Changed under `submit` */
+    struct Program *program;  /* PERSISTENT: what runs in place of the ring when a model executes it; else NULL */
     int32_t id;
     uint32_t flags, priority;
     bool is_default;
@@ -72,6 +91,7 @@ typedef struct Stream {
     _Atomic(bool) aborting;
     _Atomic(int32_t) fail_next;
     struct Stream *run_next, *run_previous; /* in the run queue, under its lock */
+    bool in_queue;          /* the state says QUEUED a moment earlier. Under the queue's lock */
     _Atomic(int32_t) error; /* CONTINUE mode: the last failure, reported once */
     Spot finished;          /* waiters for `done`, failure or abort */
 
@@ -81,9 +101,8 @@ typedef struct Stream {
     _Atomic(uint32_t) core_limit[CORE_KINDS]; /* limit + 1; 0 = the device's: see resource.h */
     _Atomic(uint32_t) nonblocking_depth;
     _Atomic(void *) subscriber;   /* who runs its callbacks, or NULL: see report.h */
-    Task **kept;                  /* PERSISTENT: tasks kept for a model */
-    uint32_t kept_count, kept_room;
-    void *model;                  /* bound to, or NULL */
+    struct Model *_Atomic model;  /* bound to, or NULL */
+    struct Member *_Atomic capture; /* its part in a capture, or NULL; read further only under capture.c's lock */
     struct Stream *pool_next;
 } Stream;
 
@@ -95,6 +114,8 @@ typedef struct Stream {
 /* Makes a stream of `context` and reports it to the stream-state callbacks. `counted`: against the product's limit. */
 aclError stream_create(Context *context, uint32_t priority, uint32_t flags, bool counted, Stream **stream,
                        const char *api);
+/* As stream_create, for a stream of a model's own: nobody is told. */
+aclError stream_create_hidden(Context *context, uint32_t priority, uint32_t flags, Stream **stream, const char *api);
 /* Ends it: waits for its tasks, or with `force` drops them; then gives the id back. */
 void stream_destroy(Stream *stream, bool force);
 
@@ -121,14 +142,17 @@ uint64_t stream_live_count(void);
 
 aclError stream_abort(Stream *stream, const char *api);
 void stream_stop(Stream *stream);
-/* Forgets the tasks that a PERSISTENT stream keeps. */
-void stream_drop_kept(Stream *stream);
 /* Has everything dropped that is or will be queued, until ATTENTION_ABORT is taken back. Does not wait. */
 void stream_drop_queued(Stream *stream);
 
 /* What the runner does with the head task's outcome (called by the scheduler only). */
 void stream_retire(Stream *stream, Task *task, int32_t outcome);
 void stream_drop(Stream *stream, Task *task);
+
+/* An outcome that a program expects now and then, and that is not worth an alarm. */
+bool stream_is_business_code(int32_t code);
+/* Tells whoever wants to know that `task` ended with `code`, unless it only relays what has been told. */
+void stream_tell_failure(Stream *stream, const Task *task, int32_t code);
 
 void stream_attend(Stream *stream, uint32_t reason, bool on);
 /* Visits every live stream. The visitor must neither create nor destroy streams. */

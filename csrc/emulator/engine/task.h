@@ -1,5 +1,7 @@
 /* A task: one step of work in a stream's queue. What kinds there are is known by their TaskOps tables alone: the
- * queue, the scheduler and the models handle every kind alike. */
+ * queue, the scheduler and the models handle every kind alike.
+ * A task that a model recorded runs once in each execution: when run has answered (or drop has answered true), the task
+ * must be as it was before, ready for the next run. Executions of one model never overlap. */
 #ifndef EMU_TASK_H
 #define EMU_TASK_H
 
@@ -20,6 +22,8 @@ struct pyaclBlock;
 /* run() answers 0, a device error, or TASK_PARKED: it has registered the stream with what it waits for, will be
  * called again after stream_unpark, and has changed nothing that a second call would do twice. */
 #define TASK_PARKED (-1)
+/* Of a task that runs others (see program.h): it has done its share for now and wants to go on. */
+#define TASK_AGAIN (-2)
 
 typedef enum DropReason {
     DROP_ABORT,  /* the stream was aborted: the task never happens */
@@ -31,8 +35,12 @@ typedef struct TaskOps {
     int32_t (*run)(struct Stream *stream, struct Task *task);
     /* Optional. Called instead of (another) run; false = cannot be dropped yet, stream_unpark will follow. */
     bool (*drop)(struct Stream *stream, struct Task *task, DropReason reason);
-    /* Optional. Gives back what the task holds. Called once, after run or drop. */
+    /* Optional. Gives back what the task holds. Called once: after run or drop, or when its model is done with it. */
     void (*release)(struct Task *task);
+    /* Optional, recorded tasks only: an execution begins, what the last one left behind is to be forgotten. */
+    void (*rearm)(struct Task *task);
+    int kind;    /* aclmdlRITaskType */
+    bool relays; /* it fails with what another task failed with, which has been told already */
 } TaskOps;
 
 enum { TASK_INLINE_ARGS = 128, TASK_ALIGNMENT = 64 };
@@ -107,6 +115,36 @@ typedef struct ReportTask {
     bool blocking;
 } ReportTask;
 
+typedef struct ExecuteTask {
+    struct Model *model;
+    struct Execution *execution;
+} ExecuteTask;
+
+typedef struct UpdateTask {
+    struct Update *update; /* new parameters of recorded tasks, put in force when the task runs */
+} UpdateTask;
+
+typedef struct ActiveTask {
+    void *target; /* handle of the stream that begins to run */
+} ActiveTask;
+
+typedef struct SwitchTask {
+    const void *left, *right; /* in device memory, read when the task runs */
+    void *target;             /* handle of the stream that goes on instead of this one */
+    int condition;            /* aclrtCondition */
+    bool wide;                /* 64-bit values */
+} SwitchTask;
+
+typedef struct LabelTask {
+    const uint32_t *index; /* in device memory, read when the task runs */
+    struct LabelList *list;
+    uint32_t limit;
+} LabelTask;
+
+typedef struct ConditionTask {
+    struct Branch *branch;
+} ConditionTask;
+
 /* The head fills one cache line and 16 arguments two more: what a launch writes and a worker reads is what it costs
  * to move lines between their cores. */
 typedef struct Task {
@@ -124,6 +162,12 @@ typedef struct Task {
         IpcEventTask ipc_event;
         HostTask host;
         ReportTask report;
+        ExecuteTask execute;
+        UpdateTask update;
+        ActiveTask active;
+        SwitchTask choice;
+        LabelTask label;
+        ConditionTask condition;
     } as;
     _Alignas(TASK_ALIGNMENT) unsigned char inline_args[TASK_INLINE_ARGS];
 } Task;

@@ -39,8 +39,9 @@ static bool drop_wait(Stream *stream, Task *task, DropReason reason) {
     return true;
 }
 
-static const TaskOps write_ops = {"value write", run_write, NULL, NULL};
-static const TaskOps wait_ops = {"value wait", run_wait, drop_wait, NULL};
+static const TaskOps write_ops = {.name = "value write", .run = run_write, .kind = ACL_MODEL_RI_TASK_VALUE_WRITE};
+static const TaskOps wait_ops = {
+    .name = "value wait", .run = run_wait, .drop = drop_wait, .kind = ACL_MODEL_RI_TASK_VALUE_WAIT};
 
 static aclError submit(Stream *stream, const TaskOps *ops, ValueTask content, const char *api) {
     Task *task;

@@ -54,9 +54,11 @@ static int32_t run_timed_kernel(Stream *stream, Task *task) {
 
 static void release_kernel(Task *task) { free(task->as.kernel.heap_args); }
 
-static const TaskOps kernel_ops = {"kernel", run_kernel, NULL, NULL};
-static const TaskOps kernel_with_heap_args_ops = {"kernel", run_kernel, NULL, release_kernel};
-static const TaskOps timed_kernel_ops = {"kernel", run_timed_kernel, NULL, release_kernel};
+static const TaskOps kernel_ops = {.name = "kernel", .run = run_kernel, .kind = ACL_MODEL_RI_TASK_KERNEL};
+static const TaskOps kernel_with_heap_args_ops = {
+    .name = "kernel", .run = run_kernel, .release = release_kernel, .kind = ACL_MODEL_RI_TASK_KERNEL};
+static const TaskOps timed_kernel_ops = {
+    .name = "kernel", .run = run_timed_kernel, .release = release_kernel, .kind = ACL_MODEL_RI_TASK_KERNEL};
 
 const Function *work_kernel(const Task *task) {
     bool is_kernel =
@@ -147,8 +149,8 @@ static int32_t run_copy(Stream *stream, Task *task) {
 
 static void release_copy(Task *task) { free(task->as.copy.staged); }
 
-static const TaskOps copy_ops = {"copy", run_copy, NULL, NULL};
-static const TaskOps staged_copy_ops = {"copy", run_copy, NULL, release_copy};
+static const TaskOps copy_ops = {.name = "copy", .run = run_copy};
+static const TaskOps staged_copy_ops = {.name = "copy", .run = run_copy, .release = release_copy};
 
 aclError work_copy(Stream *stream, void *destination, const void *source, size_t bytes, bool take_source_now,
                    const char *api) {
@@ -185,7 +187,7 @@ static int32_t run_fill(Stream *stream, Task *task) {
     return 0;
 }
 
-static const TaskOps fill_ops = {"fill", run_fill, NULL, NULL};
+static const TaskOps fill_ops = {.name = "fill", .run = run_fill};
 
 aclError work_fill(Stream *stream, void *destination, uint32_t value, size_t count, uint32_t width, const char *api) {
     Task *task;
@@ -203,7 +205,7 @@ static int32_t run_mark(Stream *stream, Task *task) {
     return 0;
 }
 
-static const TaskOps mark_ops = {"mark", run_mark, NULL, NULL};
+static const TaskOps mark_ops = {.name = "mark", .run = run_mark};
 
 aclError work_mark(Stream *stream, const char *api) {
     Task *task;
