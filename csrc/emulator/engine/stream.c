@@ -132,6 +132,7 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     resource_reset(stream->core_limit);
     atomic_store(&stream->nonblocking_depth, 0);
     atomic_store(&stream->attention, 0);
+    atomic_store(&stream->aborting, false);
     atomic_store(&stream->error, 0);
     stream->recording = NULL;
     stream->program = NULL;
@@ -259,17 +260,42 @@ void stream_drop_queued(Stream *stream) {
     stream_unpark(stream);
 }
 
+/* Turns away threads that had found the stream before its handle was gone. */
+static aclError refuse_closed(Recording *recording, const char *api, Task **task) {
+    (void)recording;
+    (void)task;
+    return emu_fail(ACL_ERROR_RT_INVALID_HANDLE, api, "the stream was destroyed meanwhile");
+}
+
+static const RecordingOps closed_ops = {.begin = refuse_closed};
+static Recording closed = {&closed_ops};
+
+/* True when nothing is queued: from then on nothing will be, and no submitter is inside any more. */
+static bool close_queue(Stream *stream) {
+    pthread_mutex_lock(&stream->submit);
+    bool empty = stream_is_done(stream);
+    if (empty) {
+        if (stream->recording != NULL) { stream->recording->ops->abandon(stream->recording); }
+        stream->recording = &closed;
+    }
+    pthread_mutex_unlock(&stream->submit);
+    return empty;
+}
+
 void stream_destroy(Stream *stream, bool force) {
     bool counted = stream != stream->context->internal_stream;
     handle_drop(stream->handle);
     atomic_fetch_or(&stream->attention, ATTENTION_CLOSING);
-    if (force) { stream_drop_queued(stream); }
-    stream_wait_at_rest(stream);
+    if (force) {
+        atomic_store(&stream->aborting, true); /* a submitter before a full queue leaves, and no other one waits there */
+        stream_drop_queued(stream);
+        spot_wake(&stream->finished);
+    }
+    do { stream_wait_at_rest(stream); } while (!close_queue(stream));
     while (atomic_load(&stream->state) != STREAM_IDLE) { sched_yield(); } /* its runner is letting go */
     report_forget(stream);
     delist(stream);
     counters_add_stream(atomic_load(&stream->done) - stream->done_at_creation);
-    if (stream->recording != NULL) { stream->recording->ops->abandon(stream->recording); }
     if (stream->program != NULL) { program_free(stream->program); }
     free_ring(stream);
     if (counted) { atomic_fetch_sub(&stream->context->device->streams, 1); }
