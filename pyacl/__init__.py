@@ -16,6 +16,7 @@ from pyacl.errors import *
 from pyacl.event import Event
 from pyacl.kernel import Binary, Kernel, Plan
 from pyacl.memory import DeviceBuffer, HostBuffer
+from pyacl.notify import CountNotify, Notify
 from pyacl.stream import Stream
 
 __version__ = "0.1.0"
@@ -23,12 +24,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Binary",
     "Context",
+    "CountNotify",
     "Device",
     "DeviceBuffer",
     "Event",
     "HostBuffer",
     "Kernel",
     "LaunchBatch",
+    "Notify",
     "Plan",
     "Stream",
     "emulator",

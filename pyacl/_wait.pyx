@@ -58,6 +58,18 @@ cdef int milliseconds(object timeout) except? -2:
     return max(1, <int>ms)
 
 
+cdef int32_t whole_seconds(object timeout) except? -1:
+    if timeout is None:
+        return 0
+    cdef double seconds = timeout
+    if not seconds > 0:
+        raise ValueError(f"timeout {timeout!r} is not a number of seconds > 0")
+    seconds = ceil(seconds)
+    if seconds > 0x7FFFFFFF:
+        raise OverflowError(f"timeout {timeout!r} s is more than the runtime can count")
+    return <int32_t>seconds
+
+
 cdef int check_signals() noexcept with gil:
     """-1 when a handler raised; the exception waits in `interruptions` until the wait has ended."""
     try:

@@ -4,8 +4,10 @@
 ``event.record(stream)`` marks what is queued on the stream so far; ``other.wait(event)`` keeps what comes next on the
 other stream behind it. A wait is for the newest record at the time of the call: recording again never moves it.
 """
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 for 1
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
 
 from pyacl cimport acl as abi
 from pyacl._gil cimport keeps_gil
@@ -26,7 +28,7 @@ cdef class Event(Handle):
         ``TIME_LINE`` (it has a time) and ``CAPTURE_STREAM_PROGRESS``, or ``DEVICE_USE_ONLY`` or ``EXTERNAL`` alone.
     ex : bool, default False
         ``aclrtCreateEventExWithFlag``: takes a hardware event only while recorded, can be captured, cannot be reset.
-        `flags` is then ``SYNC`` unless given.
+        `flags` is then ``SYNC`` unless given; ``IPC`` alone makes one that other processes can open (A3, A2, 950).
 
     Raises
     ------
@@ -63,13 +65,62 @@ cdef class Event(Handle):
         self.adopt(<void *><uintptr_t>handle, False, owner)
         return self
 
-    def record(self, Stream stream=None, /):
+    @classmethod
+    def from_ipc_handle(cls, bytes key not None):
+        """Open an event of another process (``aclrtIpcOpenEventHandle``): it can be waited for, queried, synchronized.
+
+        Parameters
+        ----------
+        key : bytes
+            64 bytes, from `ipc_handle` there.
+
+        Raises
+        ------
+        InvalidParamError
+            No such event (107000).
+        NotSupportedError
+            Another product than A3, A2, 950 (207000).
+
+        Notes
+        -----
+        Blocks never long; releases the GIL. Source: CANN Runtime API, 07 Event management.
+        """
+        cdef abi.aclrtIpcEventHandle handle
+        cdef abi.aclrtEvent event = NULL
+        cdef Event self = Event.__new__(Event)
+        if len(key) != sizeof(handle):
+            raise ValueError(f"the key has {len(key)} bytes, expected {sizeof(handle)}")
+        memcpy(&handle, <const char *>key, sizeof(handle))
+        ensure_initialized()
+        with nogil: check(acl.aclrtIpcOpenEventHandle(handle, &event), "aclrtIpcOpenEventHandle")
+        self.adopt(event, True, current_parent())
+        return self
+
+    def ipc_handle(self):
+        """A key, 64 bytes, with which another process opens the event (``aclrtIpcGetEventHandle``).
+
+        Raises
+        ------
+        InvalidParamError
+            The event was made without ``EventFlag.IPC`` (107000).
+        NotSupportedError
+            Another product than A3, A2, 950 (207000).
+        """
+        cdef abi.aclrtIpcEventHandle handle
+        self.use()
+        check(acl.aclrtIpcGetEventHandle(self._handle, &handle), "aclrtIpcGetEventHandle")
+        return PyBytes_FromStringAndSize(<char *>&handle, sizeof(handle))
+
+    def record(self, Stream stream=None, /, *, bint external=False):
         """Mark the end of what is queued on a stream so far (``aclrtRecordEvent``).
 
         Parameters
         ----------
         stream : Stream, optional
             The current context's default stream without one.
+        external : bool, default False
+            During a capture: record it, at each replay, for whoever waits outside the graph (``...WithFlag``). For Ex
+            events with SYNC only; one event is always recorded in the same way.
 
         Raises
         ------
@@ -77,6 +128,8 @@ cdef class Event(Handle):
             The stream does not belong to the current context (107003).
         NotSupportedError
             A default event on a stream that captures or is bound to a model (207000).
+        CaptureError
+            `external` on a stream that does not capture (107029).
         StreamAbortedError
             The stream is being aborted (107023).
 
@@ -91,6 +144,13 @@ cdef class Event(Handle):
         if stream is not None:
             stream.use()
             queue = stream._handle
+        if external:
+            with nogil:
+                check_on(
+                    stream, acl.aclrtRecordEventWithFlag(event, queue, abi.ACL_EVENT_RECORD_EXTERNAL), "aclrtRecordEventWithFlag"
+                )
+            return
+        if stream is not None:
             if keeps_gil(&stream._room, queue):
                 check_on(stream, acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
                 return
@@ -118,6 +178,17 @@ cdef class Event(Handle):
         self.use()
         check(acl.aclrtQueryEventStatus(self._handle, &status), "aclrtQueryEventStatus")
         return status == abi.ACL_EVENT_RECORDED_STATUS_COMPLETE
+
+    def is_pending(self):
+        """Whether there is a record that was not reached yet (``aclrtQueryEvent``, deprecated). Never blocks.
+
+        The opposite of `query` but for an event that was never recorded: nothing is pending then. Not for Ex, EXTERNAL and
+        IPC events (207000). A captured one raises CaptureError (107028).
+        """
+        cdef abi.aclrtEventStatus status
+        self.use()
+        check(acl.aclrtQueryEvent(self._handle, &status), "aclrtQueryEvent")
+        return status != abi.ACL_EVENT_STATUS_COMPLETE
 
     @property
     def waits_pending(self):

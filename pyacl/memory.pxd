@@ -16,3 +16,7 @@ cdef class HostBuffer(Handle):
     cdef Py_ssize_t _exports     # views that still look at the memory: it is freed after the last one
 
     cdef int free(self, bint checked) except -1
+
+
+# What a task of the device will read or write: never an address that nobody vouches for.
+cdef void *device_memory(DeviceBuffer buffer, size_t nbytes) except NULL

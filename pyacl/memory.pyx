@@ -371,6 +371,13 @@ cdef class DeviceBuffer(Handle):
         return f"<pyacl.DeviceBuffer of {self.nbytes} bytes {state}>"
 
 
+cdef void *device_memory(DeviceBuffer buffer, size_t nbytes) except NULL:
+    buffer.use_memory()
+    if buffer.nbytes < nbytes:
+        raise ValueError(f"{buffer!r} is too small, expected at least {nbytes} bytes")
+    return buffer._handle
+
+
 # ---- pinned host memory ----
 
 cdef class HostBuffer(Handle):

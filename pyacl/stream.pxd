@@ -5,6 +5,7 @@ from pyacl._gil cimport Room
 from pyacl._handle cimport Handle
 from pyacl._keep cimport Keeper
 from pyacl.acl cimport aclError
+from pyacl.event cimport Event
 
 
 cdef class Stream(Handle):
@@ -19,6 +20,7 @@ cdef class Stream(Handle):
     cdef int keep(self, object one, object two) except -1
     cdef int adopt_here(self, void *stream, bint owned, object parent) except -1
     cdef object synchronize_with_care(self, object timeout)
+    cdef object wait_external(self, Event event, object timeout)
 
 
 # Like `check`, for calls that submit to a stream: says whose stream it was when it is another context's.

@@ -3,7 +3,6 @@
 import cython
 
 from cpython.number cimport PyNumber_Index  # C's own conversion would take 1.5 for 1
-from libc.math cimport ceil
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
@@ -12,15 +11,17 @@ from pyacl._gil cimport count_submission, keeps_gil, open_room, seen_idle
 from pyacl._handle cimport Handle, current_parent
 from pyacl._keep cimport Keeper
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
-from pyacl._wait cimport synchronize_stream, synchronize_stream_timeout
+from pyacl._wait cimport synchronize_stream, synchronize_stream_timeout, whole_seconds
 from pyacl.acl cimport aclError
 from pyacl.callback cimport HostCall, host_function, new_host_call
 from pyacl.device cimport Context, current_context
 from pyacl.event cimport Event
-from pyacl.memory cimport DeviceBuffer
+from pyacl.memory cimport DeviceBuffer, device_memory
 
 from pyacl import event as events
-from pyacl.enums import CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag
+from pyacl.enums import (
+    CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag, WaitValueMode,
+)
 from pyacl.errors import SYNC_RESULTS, DeviceMismatchError, SyncResult
 
 cdef object COMPLETE = SyncResult.COMPLETE
@@ -274,7 +275,7 @@ cdef class Stream(Handle):
                 self._keeper.give_back(kept)
             raise
 
-    def wait(self, Event event not None, timeout=None):
+    def wait(self, Event event not None, timeout=None, *, bint external=False):
         """Let the tasks that follow wait for an event's newest record (``aclrtStreamWaitEvent``, ``...WithTimeout``).
 
         Recording the event again later does not move this wait.
@@ -285,11 +286,16 @@ cdef class Stream(Handle):
         timeout : float, optional
             Seconds, rounded up to whole ones. On expiry the stream fails; forever without one. 910 has none, 310P
             ignores it.
+        external : bool, default False
+            During a capture: wait, at each replay, for what is recorded outside the graph (``...WithFlag``). For Ex events
+            with SYNC only; one event is always waited for in the same way.
 
         Raises
         ------
         InvalidParamError
-            The event was never recorded (107000): not for SYNC and Ex events.
+            The event was never recorded (107000): not for SYNC and Ex events. `external` with a timeout (100000).
+        CaptureError
+            During a capture: the event was recorded outside it (107024). `external` without a capture (107029).
         DeviceMismatchError
             The stream does not belong to the current context (107003).
 
@@ -300,6 +306,8 @@ cdef class Stream(Handle):
         cdef int32_t seconds
         self.use()
         event.use()
+        if external:
+            return self.wait_external(event, timeout)
         if timeout is None:
             if keeps_gil(&self._room, self._handle):
                 check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
@@ -313,6 +321,15 @@ cdef class Stream(Handle):
                 self,
                 acl.aclrtStreamWaitEventWithTimeout(self._handle, event._handle, seconds),
                 "aclrtStreamWaitEventWithTimeout",
+            )
+
+    cdef object wait_external(self, Event event, timeout):
+        cdef uint32_t seconds = whole_seconds(timeout)
+        with nogil:
+            check_on(
+                self,
+                acl.aclrtStreamWaitEventWithFlag(self._handle, event._handle, seconds, abi.ACL_EVENT_WAIT_EXTERNAL),
+                "aclrtStreamWaitEventWithFlag",
             )
 
     def record(self, Event event=None):
@@ -331,6 +348,66 @@ cdef class Stream(Handle):
             event = events.Event()
         event.record(self)
         return event
+
+    def write_value(self, DeviceBuffer cell not None, value):
+        """Queue a task that writes a number into device memory (``aclrtValueWrite``), for `wait_value` to see.
+
+        Parameters
+        ----------
+        cell : DeviceBuffer
+            At least 8 bytes, aligned to 8; kept until the stream has passed the task.
+        value : int
+            0 to 2**64 - 1.
+
+        Raises
+        ------
+        InvalidParamError
+            `cell` is not aligned (107000).
+        NotSupportedError
+            Another product (207000).
+
+        Notes
+        -----
+        Blocks while the queue is full; releases the GIL. Products: 950, A3, A2. Source: CANN Runtime API, 07 Event
+        management.
+        """
+        cdef void *address = device_memory(cell, 8)
+        cdef uint64_t number = PyNumber_Index(value)
+        self.use()
+        with nogil: check_on(self, acl.aclrtValueWrite(address, number, 0, self._handle), "aclrtValueWrite")
+        self.keep(cell, None)
+
+    def wait_value(self, DeviceBuffer cell not None, value, mode=WaitValueMode.GEQ):
+        """Let the tasks that follow wait until a number in device memory is as wanted (``aclrtValueWait``).
+
+        Parameters
+        ----------
+        cell : DeviceBuffer
+            At least 8 bytes, aligned to 8; kept until the stream has passed the task.
+        value : int
+            0 to 2**64 - 1.
+        mode : WaitValueMode, default GEQ
+            GEQ: ``cell - value``, as a signed number, is at least 0. EQ: they are equal. AND: ``cell & value`` is not 0.
+            NOR: ``~(cell | value)`` is not 0.
+
+        Raises
+        ------
+        InvalidParamError
+            `cell` is not aligned, or no such mode (107000).
+        NotSupportedError
+            Another product (207000).
+
+        Notes
+        -----
+        Whoever writes the cell wakes the stream: `write_value`, a kernel, a copy. Returns at once, unless the queue is
+        full; releases the GIL. Products: 950, A3, A2. Source: CANN Runtime API, 07 Event management.
+        """
+        cdef void *address = device_memory(cell, 8)
+        cdef uint64_t number = PyNumber_Index(value)
+        cdef uint32_t how = PyNumber_Index(mode)
+        self.use()
+        with nogil: check_on(self, acl.aclrtValueWait(address, number, how, self._handle), "aclrtValueWait")
+        self.keep(cell, None)
 
     # ---- failure and control ----
 
@@ -718,21 +795,3 @@ cdef object result_of(aclError code, const char *call):
     if result is None:
         raise_error(code, call)
     return result
-
-
-cdef void *device_memory(DeviceBuffer buffer, size_t nbytes) except NULL:
-    """What a task of the device will read or write: never an address that nobody vouches for."""
-    buffer.use_memory()
-    if buffer.nbytes < nbytes:
-        raise ValueError(f"{buffer!r} is too small, expected at least {nbytes} bytes")
-    return buffer._handle
-
-
-cdef int32_t whole_seconds(timeout) except? -1:
-    cdef double seconds = timeout
-    if not seconds > 0:
-        raise ValueError(f"timeout {timeout!r} is not a number of seconds > 0")
-    seconds = ceil(seconds)
-    if seconds > 0x7FFFFFFF:
-        raise OverflowError(f"timeout {timeout!r} s is more than the runtime can count")
-    return <int32_t>seconds

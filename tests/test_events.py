@@ -1,5 +1,8 @@
 """Events: what they order, what they tell, and what is refused."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -188,3 +191,63 @@ def test_nothing_is_left_behind(acl_no_leaks, stream):
     for _ in range(100):
         stream.wait(stream.record())
     stream.synchronize()
+
+
+def test_the_three_queries_of_a_default_event(stream, gate):
+    with pyacl.Event() as event:
+        assert (event.query(), event.is_pending(), event.waits_pending) == (False, False, False)  # never recorded
+        gate.close(stream)
+        event.record(stream)
+        assert (event.query(), event.is_pending()) == (False, True)
+        gate.open()
+        stream.synchronize()
+        assert (event.query(), event.is_pending(), event.waits_pending) == (True, False, False)
+
+
+def test_the_old_query_is_not_for_ex_events(stream):
+    with pyacl.Event(ex=True) as event, pytest.raises(pyacl.NotSupportedError):
+        event.is_pending()
+
+
+def test_a_record_for_outside_needs_a_capture(stream):
+    with pyacl.Event(ex=True) as event:
+        with pytest.raises(pyacl.CaptureError) as caught:
+            event.record(stream, external=True)
+        assert caught.value.code == 107029
+        with pytest.raises(pyacl.CaptureError) as caught:
+            stream.wait(event, external=True)
+        assert caught.value.code == 107029
+
+
+def test_events_are_recorded_here_and_waited_for_in_another_process(device):
+    program = """
+import sys, pyacl
+pyacl.Device(0)
+with pyacl.Event.from_ipc_handle(bytes.fromhex(sys.argv[1])) as event, pyacl.Stream() as stream:
+    print(event.query(), flush=True)
+    stream.wait(event)
+    stream.synchronize(timeout=20)
+    event.synchronize(timeout=20)
+    print(event.query())
+"""
+    with pyacl.Stream() as stream, pyacl.Event(EventFlag.IPC, ex=True) as event, pyacl.emulator.held(stream):
+        event.record(stream)
+        child = subprocess.Popen(
+            [sys.executable, "-c", program, event.ipc_handle().hex()],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYACL_RUNTIME": "emulator"},
+        )  # fmt: skip
+        try:
+            assert child.stdout.readline().strip() == "False"
+            pyacl.emulator.release_stream(stream)
+            assert child.communicate(timeout=60)[0].strip() == "True"
+        finally:
+            child.kill()
+
+
+def test_only_ipc_events_go_to_other_processes(device):
+    with pyacl.Event() as event:
+        with pytest.raises(pyacl.InvalidParamError) as caught:
+            event.ipc_handle()
+        assert caught.value.code == 107000
+    with pytest.raises(ValueError, match="64"):
+        pyacl.Event.from_ipc_handle(b"short")
