@@ -17,7 +17,8 @@ static aclError allocate_device(const char *api, void **address, size_t bytes, s
     Context *context;
     TRY(context_current(api, &context));
     size_t rounded = (bytes + padding + MALLOC_UNIT - 1) / MALLOC_UNIT * MALLOC_UNIT;
-    return memory_allocate(MEMORY_DEVICE, context->device->id, rounded, rounded, address, api);
+    Allocation wanted = {.kind = MEMORY_DEVICE, .device = context->device->id, .bytes = rounded, .accounted = rounded};
+    return memory_allocate(&wanted, address, api);
 }
 
 /* Unknown policies count as the default one; 1G policies allocate without the padding. */
@@ -78,7 +79,8 @@ aclError aclrtMallocHost(void **hostPtr, size_t size) {
     REQUIRE(hostPtr);
     if (size == 0) { return INVALID("size is 0"); }
     CURRENT_CONTEXT(context);
-    return memory_allocate(MEMORY_HOST, context->device->id, size, size, hostPtr, __func__);
+    Allocation wanted = {.kind = MEMORY_HOST, .device = context->device->id, .bytes = size, .accounted = size};
+    return memory_allocate(&wanted, hostPtr, __func__);
 }
 
 aclError aclrtFreeHost(void *hostPtr) {

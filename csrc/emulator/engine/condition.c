@@ -7,6 +7,7 @@
 #include "engine/error.h"
 #include "engine/handle.h"
 #include "engine/memory.h"
+#include "engine/strict.h"
 
 /* ---- handles ---- */
 
@@ -18,15 +19,18 @@ aclError condition_create(Model *model, uint64_t initial, bool assign, Condition
         return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for a condition");
     }
     void *cell = NULL;
-    aclError code =
-        memory_allocate(MEMORY_DEVICE, model->context->device->id, sizeof(uint64_t), sizeof(uint64_t), &cell, api);
+    Allocation wanted = {.kind = MEMORY_DEVICE, .device = model->context->device->id, .bytes = sizeof(uint64_t),
+                         .accounted = sizeof(uint64_t)};
+    aclError code = memory_allocate(&wanted, &cell, api);
     if (code != ACL_SUCCESS) {
         handle_drop(handle);
         free(condition);
         return code;
     }
     *condition = (Condition){.handle = handle, .model = model, .cell = cell, .initial = initial, .assign = assign};
+    strict_enter();
     *condition->cell = initial;
+    strict_leave();
     pthread_mutex_lock(&model->lock);
     condition->next = model->conditions;
     model->conditions = condition;
@@ -42,9 +46,11 @@ aclError condition_find(const char *api, aclmdlRICondHandle handle, Condition **
 }
 
 void condition_reset(Model *model) {
+    strict_enter();
     for (Condition *condition = model->conditions; condition != NULL; condition = condition->next) {
         if (condition->assign) { __atomic_store_n(condition->cell, condition->initial, __ATOMIC_SEQ_CST); }
     }
+    strict_leave();
 }
 
 static void free_branch(Branch *branch) {

@@ -105,6 +105,14 @@ aclError emu_unsupported(const char *api) {
     return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "not emulated by pyacl's runtime");
 }
 
+void emu_thread_mask_signals(sigset_t *before) {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t masked;
+    sigfillset(&masked);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) { sigdelset(&masked, faults[i]); }
+    pthread_sigmask(SIG_SETMASK, &masked, before);
+}
+
 uint32_t emu_thread_id(void) {
     static _Thread_local uint32_t id __attribute__((tls_model("initial-exec")));
     if (id == 0) { id = (uint32_t)syscall(SYS_gettid); }

@@ -1,11 +1,11 @@
 /* Reports of failed tasks and the thread that tells them: see exception.h. Callbacks run without the lock. */
 #include "engine/exception.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/error.h"
+#include "engine/thread.h"
 #include "engine/work.h"
 
 /* How long a synchronize waits for callbacks: one may itself be waiting for the thread that synchronizes. */
@@ -127,14 +127,12 @@ static void *tell_main(void *unused) {
     return unused;
 }
 
-/* Threads of ours take no signals: those belong to the program. */
 static bool start_thread(void) {
     if (state.started) { return true; }
     spot_init(&all_told);
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    emu_thread_mask_signals(&before);
     state.started = pthread_create(&thread, NULL, tell_main, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (state.started) { pthread_detach(thread); }

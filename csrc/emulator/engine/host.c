@@ -3,11 +3,11 @@
 #include "engine/host.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "engine/error.h"
 #include "engine/scheduler.h"
+#include "engine/thread.h"
 
 typedef enum HostState { HOST_NEW, HOST_QUEUED, HOST_RUNNING, HOST_FINISHED } HostState;
 
@@ -54,9 +54,8 @@ static HostThread *start(void) {
     if (host == NULL) { return NULL; }
     pthread_mutex_init(&host->lock, NULL);
     pthread_cond_init(&host->work, NULL);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    emu_thread_mask_signals(&before);
     bool started = pthread_create(&host->thread, NULL, host_main, host) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) { return host; }

@@ -9,6 +9,7 @@
 #include "engine/execution.h"
 #include "engine/pool.h"
 #include "engine/scheduler.h"
+#include "engine/strict.h"
 #include "soc/soc.h"
 
 enum {
@@ -227,6 +228,7 @@ void program_cancel(Program *program) {
 static void end_pass(Program *program) {
     program->playing = false;
     atomic_store(&program->current, NULL);
+    if (strict_active) { strict_close(); } /* before anybody hears of the end */
     model_pass_ended(program->model);
 }
 

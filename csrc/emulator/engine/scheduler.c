@@ -10,10 +10,10 @@
 #include "engine/scheduler.h"
 
 #include <sched.h>
-#include <signal.h>
 
 #include "engine/poll.h"
 #include "engine/program.h"
+#include "engine/strict.h"
 #include "soc/soc.h"
 
 enum {
@@ -65,12 +65,10 @@ bool scheduler_many_cpus(void) {
     return cpus > 1;
 }
 
-/* Threads of ours take no signals: those belong to the program. */
 static bool start_thread(void *(*entry)(void *)) {
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    emu_thread_mask_signals(&before);
     bool started = pthread_create(&thread, NULL, entry, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) { pthread_detach(thread); }
@@ -204,14 +202,19 @@ static bool attend(Stream *stream, Task *task, bool *dropped) {
     return (reasons & (ATTENTION_HELD | ATTENTION_QUEUE_OFF)) != 0;
 }
 
+static int32_t fail_task(Stream *stream, Task *task) {
+    stream_attend(stream, ATTENTION_FAIL_NEXT, false);
+    if (task->ops->drop != NULL && !task->ops->drop(stream, task, DROP_FAILURE)) { return TASK_PARKED; }
+    return atomic_exchange(&stream->fail_next, 0);
+}
+
 static int32_t run_task(Stream *stream, Task *task) {
-    bool fail = (atomic_load_explicit(&stream->attention, memory_order_relaxed) & ATTENTION_FAIL_NEXT) != 0;
-    if (fail && stream->program == NULL) { /* a program fails its own next task */
-        stream_attend(stream, ATTENTION_FAIL_NEXT, false);
-        if (task->ops->drop != NULL && !task->ops->drop(stream, task, DROP_FAILURE)) { return TASK_PARKED; }
-        return atomic_exchange(&stream->fail_next, 0);
-    }
-    return task->ops->run(stream, task);
+    uint32_t attention = atomic_load_explicit(&stream->attention, memory_order_relaxed);
+    if ((attention & (ATTENTION_FAIL_NEXT | ATTENTION_STRICT)) == 0) { return task->ops->run(stream, task); }
+    bool fail = (attention & ATTENTION_FAIL_NEXT) != 0 && stream->program == NULL; /* a program fails its own next task */
+    int32_t outcome = fail ? fail_task(stream, task) : task->ops->run(stream, task);
+    if ((attention & ATTENTION_STRICT) != 0) { strict_close(); }
+    return outcome;
 }
 
 /* Runs a stream that this thread owns until it rests, or `target` is reached, or others should have their turn. */
@@ -279,7 +282,11 @@ bool scheduler_help(Stream *stream, uint64_t target) {
         atomic_store(&stream->state, STREAM_RUNNING);
     }
     pthread_mutex_unlock(&queue.lock);
-    if (mine) { run_stream(stream, target, false); }
+    if (mine) {
+        strict_enter();
+        run_stream(stream, target, false);
+        strict_leave();
+    }
     return mine;
 }
 
@@ -319,6 +326,7 @@ static Stream *next_stream(void) {
 
 static void *worker_main(void *unused) {
     (void)unused;
+    emu_thread.device_depth = 1;
     for (;;) { run_stream(next_stream(), UINT64_MAX, true); }
     return NULL;
 }

@@ -16,6 +16,7 @@
 #include "engine/report.h"
 #include "engine/resource.h"
 #include "engine/scheduler.h"
+#include "engine/strict.h"
 #include "engine/thread.h"
 #include "soc/soc.h"
 
@@ -131,7 +132,7 @@ static void reset_state(Stream *stream, Context *context, uint32_t priority, uin
     stream->custom_tag = CUSTOM_TAG_NONE;
     resource_reset(stream->core_limit);
     atomic_store(&stream->nonblocking_depth, 0);
-    atomic_store(&stream->attention, 0);
+    atomic_store(&stream->attention, strict_is_on() ? ATTENTION_STRICT : 0);
     atomic_store(&stream->aborting, false);
     atomic_store(&stream->error, 0);
     stream->recording = NULL;

@@ -30,6 +30,7 @@ enum {
     ATTENTION_FAIL_NEXT = 8,
     ATTENTION_QUEUE_OFF = 16,
     ATTENTION_CLOSING = 32, /* the last task is done or will never be: do not linger */
+    ATTENTION_STRICT = 128, /* always on in strict mode: something is to be done after each task */
     ATTENTION_STOP = 64,    /* as ABORT, but what is dropped ends instead of never happening: its event records fire */
 };
 

@@ -57,13 +57,26 @@ typedef struct CopyTask {
     void *destination;
     const void *source;
     size_t bytes;
-    void *staged; /* source bytes taken at the call, or NULL */
+    uint64_t sum;    /* of the source at the call: strict mode */
+    uint32_t checks; /* before it runs: see transfer.c */
 } CopyTask;
+
+typedef struct PlanesTask {
+    struct CheckedPlane *planes;
+    size_t count;
+} PlanesTask;
+
+typedef struct IndirectCopyTask {
+    void *const *destination; /* in device memory, read when the task runs, like the next */
+    const void *const *source;
+    size_t to_offset, from_offset, bytes;
+} IndirectCopyTask;
 
 typedef struct FillTask {
     void *destination;
     size_t count;
     uint32_t value, width; /* width in bytes: 1 or 4 */
+    bool check;            /* it was memory of the runtime's at the call: it must still be */
 } FillTask;
 
 typedef struct EventTask {
@@ -154,6 +167,8 @@ typedef struct Task {
     union {
         KernelTask kernel;
         CopyTask copy;
+        PlanesTask planes;
+        IndirectCopyTask indirect_copy;
         FillTask fill;
         EventTask event;
         NotifyTask notify;

@@ -3,6 +3,7 @@
 #ifndef EMU_THREAD_H
 #define EMU_THREAD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,10 +19,15 @@ typedef struct ThreadState {
     char *message;        /* pending text for aclGetRecentErrMsg, or NULL */
     char *shown;          /* text handed out last: valid until the next question */
     bool message_pending;
+    int32_t device_depth; /* strict mode: inside something that may touch device memory */
 } ThreadState;
 
 extern _Thread_local ThreadState emu_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 uint32_t emu_thread_id(void); /* of the operating system */
+
+/* Threads of ours take no signals: those belong to the program. But a fault is of the thread that makes it. Until
+ * pthread_sigmask gives `before` back, the caller's new threads are of that kind. */
+void emu_thread_mask_signals(sigset_t *before);
 
 #endif

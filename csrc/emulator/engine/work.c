@@ -1,4 +1,4 @@
-/* Kernels, copies and fills: how their tasks are built at the call and run on a worker. */
+/* Kernels: how their tasks are built at the call and run on a worker. */
 #include "engine/work.h"
 
 #include <stdlib.h>
@@ -136,65 +136,6 @@ aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api
     }
     stream_cancel(stream, task);
     return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for %zu bytes of arguments", launch->args_size);
-}
-
-/* ---- copies ---- */
-
-static int32_t run_copy(Stream *stream, Task *task) {
-    (void)stream;
-    const CopyTask *copy = &task->as.copy;
-    memmove(copy->destination, copy->staged != NULL ? copy->staged : copy->source, copy->bytes);
-    return 0;
-}
-
-static void release_copy(Task *task) { free(task->as.copy.staged); }
-
-static const TaskOps copy_ops = {.name = "copy", .run = run_copy};
-static const TaskOps staged_copy_ops = {.name = "copy", .run = run_copy, .release = release_copy};
-
-aclError work_copy(Stream *stream, void *destination, const void *source, size_t bytes, bool take_source_now,
-                   const char *api) {
-    void *staged = take_source_now ? malloc(bytes) : NULL;
-    if (take_source_now && staged == NULL) {
-        return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory to stage %zu bytes", bytes);
-    }
-    if (staged != NULL) { memcpy(staged, source, bytes); }
-    Task *task;
-    aclError code = stream_begin(stream, api, staged != NULL ? &staged_copy_ops : &copy_ops, &task);
-    if (code != ACL_SUCCESS) {
-        free(staged);
-        return code;
-    }
-    task->as.copy = (CopyTask){destination, source, bytes, staged};
-    stream_commit(stream, task);
-    return ACL_SUCCESS;
-}
-
-/* ---- fills ---- */
-
-void fill_memory(void *destination, uint32_t value, size_t count, uint32_t width) {
-    if (width == 1) {
-        memset(destination, (int)(value & 0xFFU), count);
-        return;
-    }
-    uint32_t *words = destination;
-    for (size_t i = 0; i < count; i++) { words[i] = value; }
-}
-
-static int32_t run_fill(Stream *stream, Task *task) {
-    (void)stream;
-    fill_memory(task->as.fill.destination, task->as.fill.value, task->as.fill.count, task->as.fill.width);
-    return 0;
-}
-
-static const TaskOps fill_ops = {.name = "fill", .run = run_fill};
-
-aclError work_fill(Stream *stream, void *destination, uint32_t value, size_t count, uint32_t width, const char *api) {
-    Task *task;
-    TRY(stream_begin(stream, api, &fill_ops, &task));
-    task->as.fill = (FillTask){destination, count, value, width};
-    stream_commit(stream, task);
-    return ACL_SUCCESS;
 }
 
 /* ---- marks ---- */

@@ -1,4 +1,4 @@
-/* The tasks that do device work: kernels, copies, fills. */
+/* The tasks that run code of the program's on the device: kernels. */
 #ifndef EMU_WORK_H
 #define EMU_WORK_H
 
@@ -25,14 +25,7 @@ void work_set_kernel_timeout(uint64_t timeout_ns);
 const Function *work_kernel(const Task *task);
 const void *work_kernel_args(const Task *task, size_t *bytes);
 
-aclError work_copy(Stream *stream, void *destination, const void *source, size_t bytes, bool take_source_now,
-                   const char *api);
-/* width 1: a byte value; width 4: a 32-bit value. */
-aclError work_fill(Stream *stream, void *destination, uint32_t value, size_t count, uint32_t width, const char *api);
-
 /* A task that does nothing but take its place. */
 aclError work_mark(Stream *stream, const char *api);
-
-void fill_memory(void *destination, uint32_t value, size_t count, uint32_t width);
 
 #endif

@@ -37,7 +37,17 @@
 #define SOC_MIXED_CFG (UINT64_C(1) << 27) /* mixed kernels need ENGINE_TYPE and BLOCKDIM_OFFSET in the launch configuration */
 #define SOC_SNAPSHOT (UINT64_C(1) << 28) /* process snapshots */
 #define SOC_EXTRA_STREAM (UINT64_C(1) << 29) /* creating a stream may take a second one */
+#define SOC_MEMCPY_2D_D2D (UINT64_C(1) << 30) /* a 2D copy within the device in the call */
+#define SOC_MEMCPY_DESC (UINT64_C(1) << 31) /* copies described in device memory */
+#define SOC_MEMCPY_OFFSET (UINT64_C(1) << 32) /* copies whose addresses are in device memory */
+#define SOC_CMO (UINT64_C(1) << 33) /* cache maintenance tasks */
+#define SOC_CMO_BARRIER (UINT64_C(1) << 34) /* cache maintenance with barriers */
+#define SOC_MEM_POOL (UINT64_C(1) << 35) /* stream-ordered memory pools */
+#define SOC_MANAGED (UINT64_C(1) << 36) /* managed memory */
+#define SOC_MANAGED_ADVICE (UINT64_C(1) << 37) /* attributes of managed memory */
+#define SOC_MEM_USAGE (UINT64_C(1) << 38) /* memory in use by module */
+#define SOC_SUPER_POD (UINT64_C(1) << 39) /* memory shared between servers, and the choice of links */
 
-#define SOC_FEATURE_COUNT 30
+#define SOC_FEATURE_COUNT 40
 
 #endif
