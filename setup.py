@@ -4,6 +4,7 @@ Before the Cython modules come the emulated runtime (once under pyacl's own SONA
 libascendcl.so), the sample kernels, and copies of the public headers, all into the package.
 """
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,6 +30,10 @@ HEADERS = ("csrc/include/acl", "csrc/include/pyacl", "csrc/runtime/table.h")
 class build_native(build_ext):
     """build_ext, with the C libraries and headers put into the package first."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
     def build_extensions(self):
         package = Path(self.build_lib, "pyacl")
         self.build_emulator(package)
@@ -42,7 +47,7 @@ class build_native(build_ext):
         super().copy_extensions_to_source()
 
     def compile_all(self, sources, flags, includes):
-        with ThreadPoolExecutor(self.parallel or 2) as pool:
+        with ThreadPoolExecutor(self.parallel) as pool:
             jobs = [
                 pool.submit(self.compiler.compile, [s], self.build_temp, include_dirs=includes, extra_postargs=flags)
                 for s in sources
@@ -89,7 +94,7 @@ MODULES = sorted((ROOT / "pyacl").glob("**/*.pyx"))
 setup(
     ext_modules=cythonize(
         [extension(path) for path in MODULES],
-        nthreads=2,
+        nthreads=os.cpu_count(),
         compiler_directives={"language_level": 3, "boundscheck": False, "wraparound": False},
         build_dir="build/cython",
     ),
