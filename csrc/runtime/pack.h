@@ -25,39 +25,48 @@ typedef struct Slot {
     uint32_t size;    /* bytes of the argument itself */
     int64_t lowest;   /* of an integer */
     uint64_t highest; /* of an integer or pointer */
-    uint64_t mask;    /* the bytes that a signed integer may set */
+    uint64_t mask;    /* the bytes that a negative integer may set */
 } Slot;
 
-/* The value of an exact int of at most two digits (60 bits): every address of user space is one. */
-static inline int pack_small_int(PyObject *object, int64_t *value) {
-    if (!PyLong_CheckExact(object)) { return 0; }
-    const PyLongObject *number = (const PyLongObject *)object;
 #if PY_VERSION_HEX >= 0x030C0000
-    const digit *digits = number->long_value.ob_digit;
-    uintptr_t count = number->long_value.lv_tag >> 3;
-    int negative = (number->long_value.lv_tag & 3) == 2;
+#define PACK_DIGITS(number) ((number)->long_value.ob_digit)
+/* Digits, times -1 if the number is negative. */
+#define PACK_SIZE(number) ((Py_ssize_t)((number)->long_value.lv_tag >> 3) * (1 - (Py_ssize_t)((number)->long_value.lv_tag & 3)))
 #else
-    const digit *digits = number->ob_digit;
-    Py_ssize_t size = Py_SIZE(number);
-    size_t count = (size_t)(size < 0 ? -size : size);
-    int negative = size < 0;
+#define PACK_DIGITS(number) ((number)->ob_digit)
+#define PACK_SIZE(number) Py_SIZE(number)
 #endif
-    if (count > 2) { return 0; }
-    int64_t magnitude = count == 0 ? 0 : digits[0];
-    if (count == 2) { magnitude |= (int64_t)digits[1] << PyLong_SHIFT; }
-    *value = negative ? -magnitude : magnitude;
+
+/* The magnitude of an int of one or two digits (60 bits): every address of user space is one. */
+static inline uint64_t pack_magnitude(const PyLongObject *number, size_t digits) {
+    uint64_t low = PACK_DIGITS(number)[0];
+    return digits == 1 ? low : low | (uint64_t)PACK_DIGITS(number)[1] << PyLong_SHIFT;
+}
+
+/* 1 when the int was written. Positive ones, which most arguments are, come first. */
+static inline int pack_int(const Slot *slot, const PyLongObject *number, unsigned char *place) {
+    Py_ssize_t size = PACK_SIZE(number);
+    uint64_t bits = 0;
+    if (size == 1 || size == 2) {
+        bits = pack_magnitude(number, (size_t)size);
+        if (bits > slot->highest) { return 0; }
+    } else if (size == -1 || size == -2) {
+        int64_t value = -(int64_t)pack_magnitude(number, (size_t)-size);
+        if (value < slot->lowest) { return 0; }
+        bits = (uint64_t)value & slot->mask;
+    } else if (size != 0) {
+        return 0;
+    }
+    memcpy(place, &bits, sizeof(bits));
     return 1;
 }
 
 /* 1 when the argument was written; 0 when it needs a closer look. */
 static inline int pack_fast(const Slot *slot, PyObject *object, unsigned char *packed) {
+    unsigned char *place = packed + slot->offset;
+    if (slot->kind <= SIGNED) { return PyLong_CheckExact(object) && pack_int(slot, (const PyLongObject *)object, place); }
     uint64_t bits = 0;
-    int64_t value;
-    if (slot->kind <= SIGNED) {
-        if (!pack_small_int(object, &value) || value < slot->lowest) { return 0; }
-        if (value > 0 && (uint64_t)value > slot->highest) { return 0; }
-        bits = (uint64_t)value & slot->mask;
-    } else if (slot->kind == FLOAT32 && PyFloat_CheckExact(object)) {
+    if (slot->kind == FLOAT32 && PyFloat_CheckExact(object)) {
         float single = (float)PyFloat_AS_DOUBLE(object);
         if (!isfinite(single)) { return 0; }
         memcpy(&bits, &single, sizeof(single));
@@ -67,7 +76,7 @@ static inline int pack_fast(const Slot *slot, PyObject *object, unsigned char *p
     } else {
         return 0;
     }
-    memcpy(packed + slot->offset, &bits, sizeof(bits));
+    memcpy(place, &bits, sizeof(bits));
     return 1;
 }
 
