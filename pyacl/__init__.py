@@ -16,6 +16,7 @@ from pyacl.errors import *
 from pyacl.event import Event
 from pyacl.kernel import Binary, Kernel, Plan
 from pyacl.memory import DeviceBuffer, HostBuffer
+from pyacl.model import Branch, Graph, GraphCondition, Model, Task, TaskGroup, capture_thread_mode
 from pyacl.notify import CountNotify, Notify
 from pyacl.stream import Stream
 
@@ -23,17 +24,24 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Binary",
+    "Branch",
     "Context",
     "CountNotify",
     "Device",
     "DeviceBuffer",
     "Event",
+    "Graph",
+    "GraphCondition",
     "HostBuffer",
     "Kernel",
     "LaunchBatch",
+    "Model",
     "Notify",
     "Plan",
     "Stream",
+    "Task",
+    "TaskGroup",
+    "capture_thread_mode",
     "emulator",
     "get_include",
     "get_library_dir",

@@ -2,6 +2,7 @@
 cdef struct Room:
     int left         # submissions that may still keep the GIL
     bint untrusted   # never keep it on this stream
+    bint recorded    # its tasks go into a model: even a forced hold would hide them from their keeper
     bint impatient   # the device was too far behind to wait for, when last asked
 
 cdef enum:

@@ -65,7 +65,7 @@ cdef int is_idle(void *stream) noexcept nogil:
 
 cdef bint look_for_room(Room *room, void *stream) noexcept:
     if policy == HOLD:
-        return True
+        return not room.recorded
     if room.untrusted:
         return False
     room.impatient = not pyacl_poll(is_idle, stream, True, 0 if room.impatient else PATIENCE_US)

@@ -11,6 +11,10 @@ cdef int raise_error(aclError code, const char *call) except -1
 cdef int raise_internal(aclError code, const char *call) except -1
 
 
+# Called with each error before it is raised, or None: see _recording.pyx.
+cdef object error_observer
+
+
 cdef inline int check(aclError code, const char *call) except -1 nogil:
     if code == 0:
         return 0

@@ -43,6 +43,9 @@ EMULATOR = os.path.join(PACKAGE, "lib", "libpyacl_emulator.so")
 
 # ---- errors ----
 
+cdef object error_observer = None
+
+
 cdef int raise_internal(aclError code, const char *call) except -1:
     if code == PYACL_NO_RUNTIME:
         raise RuntimeNotFoundError(pyacl_runtime().reason.decode())
@@ -58,7 +61,10 @@ cdef int raise_error(aclError code, const char *call) except -1:
         return raise_internal(code, call)
     cdef const char *text = acl.aclGetRecentErrMsg()
     message = "" if text is NULL else (<bytes>text).decode("utf-8", "replace")
-    raise make_error(code, (<bytes>call).decode(), message)
+    error = make_error(code, (<bytes>call).decode(), message)
+    if error_observer is not None:
+        error_observer(error)
+    raise error
 
 
 # ---- which runtime ----

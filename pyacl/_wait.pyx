@@ -118,6 +118,11 @@ cdef abi.aclError wait_device(void *device, void *context, int32_t timeout_ms) n
     return acl.aclrtSynchronizeDeviceWithTimeout(timeout_ms)
 
 
+cdef abi.aclError wait_model(void *model, void *context, int32_t timeout_ms) noexcept nogil:
+    enter(context)
+    return acl.aclmdlRIExecute(model, timeout_ms)
+
+
 cdef abi.aclError wait_aside(WaitCall call, void *subject, int32_t timeout_ms) noexcept nogil:
     """The long way, on the main thread. A thread without a context gets the plain call's own answer."""
     cdef abi.aclrtContext context = NULL
@@ -184,3 +189,13 @@ cdef aclError synchronize_device(object timeout) except? -3:
     with nogil:
         code = wait_aside(wait_device, NULL, timeout_ms) if aside else wait_device(NULL, NULL, timeout_ms)
     return finish_aside(code, "aclrtSynchronizeDevice") if aside else code
+
+
+cdef aclError execute_model(aclmdlRI model, object timeout) except? -3:
+    """The call begins the work that it waits for: asking first makes no sense."""
+    cdef int timeout_ms = milliseconds(timeout)
+    cdef abi.aclError code
+    cdef bint aside = on_main_thread()
+    with nogil:
+        code = wait_aside(wait_model, model, timeout_ms) if aside else wait_model(model, NULL, timeout_ms)
+    return finish_aside(code, "aclmdlRIExecute") if aside else code

@@ -31,6 +31,7 @@ cdef class LaunchBatch:
     cdef Item *add_item(self, Step step, void *stream, void *subject) except NULL
     cdef int reserve(self, size_t size) except -1
     cdef int prepare(self) except -1
+    cdef int keep_recorded(self) except -1
     cdef view(self)
     # Submits everything; *failed is the index of the item that was refused. Needs no GIL.
     cdef aclError run(self, size_t *failed) noexcept nogil

@@ -184,6 +184,14 @@ cdef class LaunchBatch:
                 (<Stream>stream)._room.left = 0
         return 0
 
+    cdef int keep_recorded(self) except -1:
+        """What was recorded by a capture belongs to its graph now."""
+        used = list(self._used)
+        for stream in {(<Plan>thing).stream if isinstance(thing, Plan) else thing for thing in used}:
+            if isinstance(stream, Stream):
+                (<Stream>stream).keep_recorded(used, None)
+        return 0
+
     cdef aclError run(self, size_t *failed) noexcept nogil:
         cdef size_t i
         cdef Item *item
@@ -222,6 +230,7 @@ cdef class LaunchBatch:
         with nogil:
             code = self.run(&failed)
         if code == 0:
+            self.keep_recorded()
             return
         try:
             raise_error(code, NAMES[self.items[failed].step].encode())

@@ -1,5 +1,5 @@
 # Python functions that the runtime calls.
-from pyacl.acl cimport aclrtContext, aclrtHostFunc
+from pyacl.acl cimport aclrtCallback, aclrtContext, aclrtHostFunc
 
 
 cdef class HostCall:
@@ -13,3 +13,8 @@ cdef class HostCall:
 # What to give to aclrtLaunchHostFunc, with the HostCall itself as its argument.
 cdef aclrtHostFunc host_function() noexcept nogil
 cdef HostCall new_host_call(object function, tuple arguments)
+
+# For calls that a thread of ours may make the runtime do: with a HostCall as argument too.
+cdef aclrtCallback direct_function() noexcept nogil
+# Calls them all; an exception goes to sys.unraisablehook.
+cdef int call_each(list functions) except -1

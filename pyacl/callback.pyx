@@ -123,13 +123,12 @@ cdef void on_host_function(void *arguments) noexcept nogil:
     submit_and_wait(Request(run_host_call, arguments, NULL, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
 
 
-cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *arguments) noexcept nogil:
-    """Called on the thread that creates or destroys a stream.
+cdef void run_here_or_there(Request request) noexcept nogil:
+    """For calls on the thread that makes the runtime do something, which may be a Python one.
 
     When that thread is the drain thread itself, or holds the GIL, waiting for the drain thread would never end: then
     the function runs right here.
     """
-    cdef Request request = Request(run_state_callback, arguments, NULL, stream, state, QUEUED, False, NULL)
     cdef bint is_drain = queue.has_drain and pthread_self() == queue.drain
     if queue.stopping or queue.generation != fork_generation:
         return
@@ -139,6 +138,14 @@ cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *argu
         return
     acl.aclrtGetCurrentContext(&request.context)  # stays NULL if there is none yet
     submit_and_wait(request)
+
+
+cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *arguments) noexcept nogil:
+    run_here_or_there(Request(run_state_callback, arguments, NULL, stream, state, QUEUED, False, NULL))
+
+
+cdef void on_direct_call(void *arguments) noexcept nogil:
+    run_here_or_there(Request(run_host_call, arguments, NULL, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
 
 
 # ---- the drain thread ----
@@ -258,6 +265,16 @@ cdef int start_drain() except -1:
 
 cdef aclrtHostFunc host_function() noexcept nogil:
     return <aclrtHostFunc>on_host_function
+
+
+cdef aclrtCallback direct_function() noexcept nogil:
+    return <aclrtCallback>on_direct_call
+
+
+cdef int call_each(list functions) except -1:
+    for function, arguments in functions:
+        call_function(function, arguments)
+    return 0
 
 
 cdef class HostCall:

@@ -164,9 +164,28 @@ class StreamTimeoutError(AclError, TimeoutError):
 
 
 class CaptureError(AclError):
-    """A call broke a rule of stream capture (1070xx and 507903)."""
+    """A call broke a rule of stream capture (1070xx and 507903), or failed within a ``with stream.capture()`` block.
+
+    Attributes
+    ----------
+    filename : str or None
+        Where the Python call stands that broke the capture, if that is known.
+    lineno : int or None
+        Its line.
+    """
 
     category = "capture"
+    filename: str | None = None
+    lineno: int | None = None
+
+    def at(self, filename: str, lineno: int) -> CaptureError:
+        """This error, with the place of the call that broke the capture."""
+        self.filename, self.lineno = filename, lineno
+        return self
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\n  the capture was broken at {self.filename}:{self.lineno}" if self.filename else text
 
 
 class DeviceFaultError(AclError):

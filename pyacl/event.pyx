@@ -149,12 +149,16 @@ cdef class Event(Handle):
                 check_on(
                     stream, acl.aclrtRecordEventWithFlag(event, queue, abi.ACL_EVENT_RECORD_EXTERNAL), "aclrtRecordEventWithFlag"
                 )
+            if stream is not None:
+                stream.keep_recorded(self, None)
             return
         if stream is not None:
             if keeps_gil(&stream._room, queue):
                 check_on(stream, acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
                 return
         with nogil: check_on(stream, acl.aclrtRecordEvent(event, queue), "aclrtRecordEvent")
+        if stream is not None:
+            stream.keep_recorded(self, None)
 
     def reset(self, Stream stream=None, /):
         """Make the event unreached again, in stream order (``aclrtResetEvent``); not for Ex events (207000).
@@ -168,6 +172,8 @@ cdef class Event(Handle):
             stream.use()
             queue = stream._handle
         with nogil: check_on(stream, acl.aclrtResetEvent(event, queue), "aclrtResetEvent")
+        if stream is not None:
+            stream.keep_recorded(self, None)
 
     def query(self):
         """Whether the newest record was reached (``aclrtQueryEventStatus``). Never blocks; keeps the GIL.

@@ -393,6 +393,8 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
     else:
         with nogil:
             code = launch(plan, packed)
+        if code == 0 and plan.stream is not None and plan.stream.is_recording():
+            plan.stream._recording.add(plan.kernel, tuple([<object>arguments[index] for index in range(count)]))
     if code != 0:
         raise_on(plan.stream, code, "aclrtLaunchKernelWithHostArgs")
     return None
@@ -416,6 +418,8 @@ cdef object call_large(Plan plan, object arguments):
             plan.submit(packed)
     finally:
         free(packed)
+    if plan.stream is not None:
+        plan.stream.keep_recorded(plan.kernel, arguments)
 
 
 cdef int wrong_count(Plan plan, Py_ssize_t given) except -1:

@@ -34,6 +34,10 @@ cdef bint may_keep_gil(Stream stream) noexcept:
     return stream is not None and keeps_gil(&stream._room, stream._handle)
 
 
+cdef int keep_recorded(Stream stream, Handle notify) except -1:
+    return 0 if stream is None else stream.keep_recorded(notify, None)
+
+
 cdef bint is_gone(abi.aclError code) noexcept:
     return code == abi.ACL_ERROR_RT_INVALID_HANDLE  # as it is once the device was reset
 
@@ -133,6 +137,7 @@ cdef class Notify(Handle):
             check_on(stream, acl.aclrtRecordNotify(self._handle, queue), "aclrtRecordNotify")
             return
         with nogil: check_on(stream, acl.aclrtRecordNotify(self._handle, queue), "aclrtRecordNotify")
+        keep_recorded(stream, self)
 
     def wait(self, Stream stream=None, /, timeout=None):
         """Let the tasks that follow wait until the flag is up, and take it down (``aclrtWaitAndResetNotify``).
@@ -163,6 +168,7 @@ cdef class Notify(Handle):
             return
         with nogil:
             check_on(stream, acl.aclrtWaitAndResetNotify(self._handle, queue, seconds), "aclrtWaitAndResetNotify")
+        keep_recorded(stream, self)
 
     @staticmethod
     def reset_all(notifies):
@@ -341,6 +347,7 @@ cdef class CountNotify(Handle):
         info.mode = <abi.aclrtCntNotifyRecordMode><int>PyNumber_Index(mode)
         info.value = PyNumber_Index(value)
         with nogil: check_on(stream, acl.aclrtCntNotifyRecord(self._handle, queue, &info), "aclrtCntNotifyRecord")
+        keep_recorded(stream, self)
 
     def wait(
         self, value, Stream stream=None, /, mode=CntNotifyWaitMode.BIGGER_OR_EQUAL_MODE, *, timeout=None, bint clear=False
@@ -383,12 +390,14 @@ cdef class CountNotify(Handle):
             check_on(
                 stream, acl.aclrtCntNotifyWaitWithTimeout(self._handle, queue, &info), "aclrtCntNotifyWaitWithTimeout"
             )
+        keep_recorded(stream, self)
 
     def reset(self, Stream stream=None, /):
         """Set the number to 0 when the stream gets here (``aclrtCntNotifyReset``). Releases the GIL. Products: 950."""
         cdef void *queue = queue_of(stream)
         self.use()
         with nogil: check_on(stream, acl.aclrtCntNotifyReset(self._handle, queue), "aclrtCntNotifyReset")
+        keep_recorded(stream, self)
 
     @property
     def id(self):

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 from pyacl._gil cimport Room
 from pyacl._handle cimport Handle
 from pyacl._keep cimport Keeper
+from pyacl._recording cimport Recording, captures_open
 from pyacl.acl cimport aclError
 from pyacl.event cimport Event
 
@@ -15,9 +16,20 @@ cdef class Stream(Handle):
     cdef bint _is_default          # of its context: cannot be closed
     cdef Keeper _keeper            # what its queued tasks use; None until one uses anything
     cdef Room _room                # for submissions that keep the GIL; its owner is _gil.keeps_gil
+    cdef bint _trusted             # nobody else submits to it, and it is not in launch-blocking mode
+    cdef Recording _recording      # of the model that its tasks go into just now; None while they run
 
     # Call it after submitting a task that uses these: they live until the stream has passed it.
     cdef int keep(self, object one, object two) except -1
+    # For tasks that use things only when they are recorded: a kernel's caller keeps the arguments of a plain launch.
+    cdef inline int keep_recorded(self, object one, object two) except -1:
+        if self._recording is not None or captures_open > 0:
+            return self.add_to_recording(one, two)
+        return 0
+    cdef int add_to_recording(self, object one, object two) except -1
+    cdef bint is_recording(self) except -1
+    cdef int begin_recording(self, Recording recording) except -1
+    cdef int end_recording(self) except -1
     cdef int adopt_here(self, void *stream, bint owned, object parent) except -1
     cdef object synchronize_with_care(self, object timeout)
     cdef object wait_external(self, Event event, object timeout)

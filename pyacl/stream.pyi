@@ -4,10 +4,21 @@ from typing import Any
 
 from pyacl._handle import Handle
 from pyacl.device import Context
-from pyacl.enums import CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag, WaitValueMode
+from pyacl.enums import (
+    CaptureMode,
+    CaptureStatus,
+    CompareDataType,
+    Condition,
+    DevResLimitType,
+    FailureMode,
+    LaunchBlockingMode,
+    StreamFlag,
+    WaitValueMode,
+)
 from pyacl.errors import SyncResult
 from pyacl.event import Event
 from pyacl.memory import DeviceBuffer
+from pyacl.model import Graph
 
 class Stream(Handle):
     """A stream of the current context (``aclrtCreateStreamWithConfig``)."""
@@ -78,4 +89,9 @@ class Stream(Handle):
     def use_resources_in_thread(self) -> None: ...
     def unuse_resources_in_thread(self) -> None: ...
     def launch_host_func(self, function: Callable[..., object], *args: Any) -> None: ...
+    def capture(
+        self, mode: CaptureMode | int = ..., *, thread_mode: CaptureMode | int | None = None
+    ) -> AbstractContextManager[Graph]: ...
+    @property
+    def capture_status(self) -> CaptureStatus: ...
     def close(self, force: bool = False) -> None: ...

@@ -10,6 +10,7 @@ from pyacl cimport acl as abi
 from pyacl._gil cimport count_submission, keeps_gil, open_room, seen_idle
 from pyacl._handle cimport Handle, current_parent
 from pyacl._keep cimport Keeper
+from pyacl._recording cimport Recording, captures_open, recording_of
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
 from pyacl._wait cimport synchronize_stream, synchronize_stream_timeout, whole_seconds
 from pyacl.acl cimport aclError
@@ -19,8 +20,10 @@ from pyacl.event cimport Event
 from pyacl.memory cimport DeviceBuffer, device_memory
 
 from pyacl import event as events
+from pyacl import model as models
 from pyacl.enums import (
-    CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag, WaitValueMode,
+    CaptureMode, CaptureStatus, CompareDataType, Condition, DevResLimitType, FailureMode, LaunchBlockingMode, StreamFlag,
+    WaitValueMode,
 )
 from pyacl.errors import SYNC_RESULTS, DeviceMismatchError, SyncResult
 
@@ -115,6 +118,7 @@ cdef class Stream(Handle):
         acl.aclrtGetDevice(&self.device_index)
         acl.aclrtStreamGetFlags(stream, &flags)
         self._fast_sync = flags & abi.ACL_STREAM_FAST_SYNC != 0
+        self._trusted = owned
         open_room(&self._room, owned)
         self.adopt(stream, owned, parent)
         return 0
@@ -156,10 +160,38 @@ cdef class Stream(Handle):
         return self
 
     cdef int keep(self, object one, object two) except -1:
+        if self.is_recording():
+            return self._recording.add(one, two)
         if self._keeper is None:
             self._keeper = Keeper.__new__(Keeper)
         count_submission(&self._room)
         return self._keeper.keep(self._handle, one, two)
+
+    cdef int add_to_recording(self, object one, object two) except -1:
+        return self._recording.add(one, two) if self.is_recording() else 0
+
+    cdef bint is_recording(self) except -1:
+        """Whether its tasks go into a model. Notices that it joined a capture."""
+        cdef Recording recording
+        if self._recording is None and captures_open > 0:
+            recording = recording_of(self._handle)
+            if recording is not None:
+                self.begin_recording(recording)
+        return self._recording is not None
+
+    cdef int begin_recording(self, Recording recording) except -1:
+        self._recording = recording
+        recording.streams.append(self)
+        self._room.recorded = True
+        open_room(&self._room, False)  # launches take the careful way, where they look whether they are recorded
+        return 0
+
+    cdef int end_recording(self) except -1:
+        self._recording.streams.remove(self)
+        self._recording = None
+        self._room.recorded = False
+        open_room(&self._room, self._trusted)
+        return 0
 
     # ---- what it is ----
 
@@ -313,6 +345,7 @@ cdef class Stream(Handle):
                 check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
             else:
                 with nogil: check_on(self, acl.aclrtStreamWaitEvent(self._handle, event._handle), "aclrtStreamWaitEvent")
+            self.keep_recorded(event, None)
             return
         seconds = whole_seconds(timeout)
         count_submission(&self._room)
@@ -322,6 +355,7 @@ cdef class Stream(Handle):
                 acl.aclrtStreamWaitEventWithTimeout(self._handle, event._handle, seconds),
                 "aclrtStreamWaitEventWithTimeout",
             )
+        self.keep_recorded(event, None)
 
     cdef object wait_external(self, Event event, timeout):
         cdef uint32_t seconds = whole_seconds(timeout)
@@ -331,6 +365,7 @@ cdef class Stream(Handle):
                 acl.aclrtStreamWaitEventWithFlag(self._handle, event._handle, seconds, abi.ACL_EVENT_WAIT_EXTERNAL),
                 "aclrtStreamWaitEventWithFlag",
             )
+        self.keep_recorded(event, None)
 
     def record(self, Event event=None):
         """Record an event behind all tasks submitted so far (``aclrtRecordEvent``).
@@ -491,7 +526,8 @@ cdef class Stream(Handle):
         cdef abi.aclrtStreamAttrValue value
         value.launchBlockingMode = PyNumber_Index(mode)
         set_attribute(self, abi.ACL_STREAM_LAUNCH_BLOCKING_MODE, value)
-        open_room(&self._room, self._owned and value.launchBlockingMode != abi.ACL_STREAM_LAUNCH_BLOCKING_MODE_BLOCKING)
+        self._trusted = self._owned and value.launchBlockingMode != abi.ACL_STREAM_LAUNCH_BLOCKING_MODE_BLOCKING
+        open_room(&self._room, self._trusted and self._recording is None)
 
     def nonblocking_launch(self):
         """A ``with`` block in which launches do not wait, although the stream is in launch-blocking mode.
@@ -692,6 +728,56 @@ cdef class Stream(Handle):
         with nogil:
             check_on(self, acl.aclrtLaunchHostFunc(self._handle, host_function(), <void *>call), "aclrtLaunchHostFunc")
         self.keep(call, None)
+        if self._recording is not None:
+            self._recording.has_functions = True
+
+    # ---- capture ----
+
+    def capture(self, mode=CaptureMode.GLOBAL, *, thread_mode=None):
+        """Record tasks into a `Graph` instead of running them: ``with stream.capture() as graph:``.
+
+        C: ``aclmdlRICaptureBegin``, ``aclmdlRICaptureEnd``. Streams that wait for an event recorded here join in, until
+        the origin waits for an event of theirs. The events have to be Ex events. What the tasks use (buffers, kernels,
+        functions) stays alive as long as the graph. The end of the block ends the capture in any case, and gives the
+        thread the capture mode back that it had.
+
+        Parameters
+        ----------
+        mode : CaptureMode, default GLOBAL
+            Whom synchronous copies are refused to meanwhile: GLOBAL every thread, THREAD_LOCAL this one, RELAXED nobody.
+        thread_mode : CaptureMode, optional
+            The mode of this thread within the block (``aclmdlRICaptureThreadExchangeMode``); RELAXED allows it
+            synchronous copies whatever is captured.
+
+        Returns
+        -------
+        context manager
+            Its block gets the `Graph`, which can be replayed after the block.
+
+        Raises
+        ------
+        CaptureError
+            The stream captures already (107027). At the end of the block: a call in it broke a rule or failed; `filename`
+            and `lineno` say which, and the graph is discarded. Also for streams that joined and did not come back
+            (107025), and open task groups (107033).
+        NotSupportedError
+            310B, 910 (207000).
+
+        Notes
+        -----
+        Blocks never long; releases the GIL. Products: 950, A3, A2, 310P. Source: CANN Runtime API, 15 Model running
+        instances.
+        """
+        self.use()
+        return models.Capture(self, mode, thread_mode)
+
+    @property
+    def capture_status(self):
+        """Whether its tasks are captured: `CaptureStatus` (``aclmdlRICaptureGetInfo``). Never blocks."""
+        cdef abi.aclmdlRICaptureStatus status
+        self.use()
+        check(acl.aclmdlRICaptureGetInfo(self._handle, &status, NULL), "aclmdlRICaptureGetInfo")
+        return CaptureStatus(status)
 
     # ---- the end ----
 
