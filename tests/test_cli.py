@@ -68,3 +68,14 @@ def test_bench_of_launches_has_every_group(tmp_path):
     assert groups == {"arguments", "batch", "busy", "threads", "live streams", "live events", "queued tasks"}
     assert {r["caller"] for r in results} >= {"C", "bound", "bound, released", "unbound", "ctypes", "cffi", "LaunchBatch"}
     assert "LaunchBatch of 1,000" in done.stdout
+
+
+@pytest.mark.slow
+def test_bench_of_copies_has_every_size_and_direction(tmp_path):
+    figures = tmp_path / "copies.json"
+    done = run("bench", "--suite", "copies", "--quick", "--json", str(figures))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(figures.read_text())["results"]
+    assert len({r["row"] for r in results}) == 4
+    assert {r["caller"] for r in results} >= {"memcpy", "H2D", "D2H", "D2D", "H2D, async", "D2H, async", "D2D, async"}
+    assert "part of memcpy's rate" in done.stdout
