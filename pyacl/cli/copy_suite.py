@@ -38,7 +38,7 @@ def measure(bench: callers.Bench, turns: int) -> Iterator[tuple[str, list[Result
 def make_calls(size: int, stream: pyacl.Stream) -> dict[str, Callable[[], object]]:
     """Every way to copy so many bytes, to its end, on memory whose pages are there already."""
     source, target = page_aligned(size), page_aligned(size)
-    read, written = source.ctypes.data, target.ctypes.data
+    read, written = ((ctypes.c_char * size).from_buffer(array) for array in (source, target))  # each keeps its array alive
     pinned = pyacl.HostBuffer(size)
     pinned.numpy()[:] = 1
     device, other = (pyacl.DeviceBuffer(size) for _ in range(2))
