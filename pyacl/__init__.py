@@ -9,7 +9,14 @@ import os as _os
 from pyacl import emulator, enums, errors
 from pyacl._runtime import runtime
 from pyacl.batch import LaunchBatch
-from pyacl.callback import register_stream_callback
+from pyacl.callback import (
+    ExceptionInfo,
+    register_device_callback,
+    register_exception_callback,
+    register_stream_callback,
+    register_task_abort_callback,
+    unregister_exception_callback,
+)
 from pyacl.device import Context, Device
 from pyacl.enums import *
 from pyacl.errors import *
@@ -18,6 +25,7 @@ from pyacl.kernel import Binary, Kernel, Plan
 from pyacl.memory import DeviceBuffer, HostBuffer
 from pyacl.model import Branch, Graph, GraphCondition, Model, Task, TaskGroup, capture_thread_mode
 from pyacl.notify import CountNotify, Notify
+from pyacl.report import ReportThread, process_report, subscribe_report, unsubscribe_report
 from pyacl.stream import Stream
 
 __version__ = "0.1.0"
@@ -30,6 +38,7 @@ __all__ = [
     "Device",
     "DeviceBuffer",
     "Event",
+    "ExceptionInfo",
     "Graph",
     "GraphCondition",
     "HostBuffer",
@@ -38,6 +47,7 @@ __all__ = [
     "Model",
     "Notify",
     "Plan",
+    "ReportThread",
     "Stream",
     "Task",
     "TaskGroup",
@@ -45,8 +55,15 @@ __all__ = [
     "emulator",
     "get_include",
     "get_library_dir",
+    "process_report",
+    "register_device_callback",
+    "register_exception_callback",
     "register_stream_callback",
+    "register_task_abort_callback",
     "runtime",
+    "subscribe_report",
+    "unregister_exception_callback",
+    "unsubscribe_report",
 ]
 __all__ += enums.__all__
 __all__ += errors.__all__

@@ -3,6 +3,9 @@ from libc.stdint cimport int32_t
 
 from pyacl.acl cimport aclError, aclmdlRI, aclrtEvent, aclrtStream
 
+# A wait that reports a failure may have to wait for a Python function first: it must not hold the GIL.
+cdef bint python_hears_failures
+
 # Seconds (float) or None -> milliseconds for C: -1 for ever, at least 1.
 cdef int milliseconds(object timeout) except? -2
 # Seconds (float) -> whole ones, rounded up, for waits that streams do; None is 0, which is for ever.

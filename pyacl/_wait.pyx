@@ -154,7 +154,7 @@ cdef abi.aclError finish_aside(abi.aclError code, const char *name) except? -3:
 cdef aclError synchronize_stream(aclrtStream stream, bint fast_sync) except? -3:
     cdef abi.aclError code
     cdef bint aside
-    if stream_done(stream):
+    if not python_hears_failures and stream_done(stream):
         code = acl.aclrtSynchronizeStreamWithTimeout(stream, IDLE_MS)
         if code != abi.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT:
             return code

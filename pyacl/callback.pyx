@@ -1,5 +1,5 @@
 # cython: language_level=3, embedsignature=True
-"""Python functions that the runtime calls: host functions of streams, and stream state callbacks.
+"""Python functions that the runtime calls: host functions of streams, and callbacks for states, failures and aborts.
 
 The runtime calls C functions of this file on threads of its own. They never take the GIL: they put a request into a
 queue and wait, without the GIL, until the drain thread (a Python thread, started with the first function) has run it.
@@ -8,23 +8,30 @@ interpreter. An exception of a function goes to `sys.unraisablehook`. At exit al
 """
 import threading
 
-from cpython.object cimport PyObject
-from libc.stdint cimport uintptr_t
-from libc.stdlib cimport free, malloc
+from typing import NamedTuple
 
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, uint32_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from pyacl cimport _wait
 from pyacl._handle cimport current_parent, set_current_parent
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
-from pyacl.acl cimport aclrtStream, aclrtStreamState
+from pyacl.acl cimport (
+    aclrtDeviceState, aclrtDeviceTaskAbortStage, aclrtExceptionInfo, aclrtFuncHandle, aclrtStream, aclrtStreamState,
+)
 
 from pyacl import stream as streams
 from pyacl._runtime import register
-from pyacl.enums import StreamState
+from pyacl.enums import DeviceState, DeviceTaskAbortStage, StreamState
 
 cdef extern from "Python.h":
     int PyGILState_Check() nogil
     PyObject *call_object "PyObject_Call"(object function, object arguments, PyObject *keywords)
     void PyErr_WriteUnraisable(PyObject *where)
-    void Py_DECREF(PyObject *thing)
+    void Py_INCREF(object thing)
+    void drop_reference "Py_DECREF"(PyObject *thing)
 
 cdef extern from "pthread.h" nogil:
     ctypedef struct pthread_mutex_t:
@@ -49,12 +56,26 @@ cdef enum RequestState:
 
 ctypedef void (*RunRequest)(Request *request)
 
+# What a callback is told.
+cdef struct Facts:
+    aclrtStream stream
+    int state                  # or stage
+    int32_t device
+    uint32_t timeout_ms
+    uint32_t stream_id
+    uint32_t task_id
+    uint32_t thread_id
+    uint32_t error_code
+    aclrtFuncHandle function
+    void *arguments
+    uint32_t argument_bytes
+
 cdef struct Request:
     RunRequest run             # with the GIL
-    void *target               # the HostCall or StateCallback; alive while its C function has not returned
+    void *target               # the HostCall or Callback; alive while its C function has not returned
     aclrtContext context       # to make current first, or NULL
-    aclrtStream stream         # of a state callback
-    aclrtStreamState stream_state
+    Facts facts
+    int32_t result             # of the function
     RequestState state
     bint abandoned             # nobody waits any more: the drain thread frees it
     Request *next
@@ -96,13 +117,22 @@ cdef void unlink(Request *request) noexcept nogil:
         queue.last = previous
 
 
-cdef void submit_and_wait(Request wanted) noexcept nogil:
+cdef Request request_for(RunRequest run, void *target) noexcept nogil:
+    cdef Request request
+    memset(&request, 0, sizeof(request))
+    request.run = run
+    request.target = target
+    return request
+
+
+cdef int32_t submit_and_wait(Request wanted) noexcept nogil:
     """Have the drain thread run it. Returns at once when the interpreter is going down, or after a fork."""
+    cdef int32_t result = 0
     if queue.generation != fork_generation:
-        return
+        return 0
     cdef Request *request = <Request *>malloc(sizeof(Request))
     if request is NULL:
-        return
+        return 0
     request[0] = wanted
     request.state = QUEUED
     request.abandoned = False
@@ -114,16 +144,15 @@ cdef void submit_and_wait(Request wanted) noexcept nogil:
         unlink(request)
     cdef bint running = request.state == RUNNING
     request.abandoned = running
+    if request.state == DONE:
+        result = request.result
     pthread_mutex_unlock(&queue.lock)
     if not running:
         free(request)
+    return result
 
 
-cdef void on_host_function(void *arguments) noexcept nogil:
-    submit_and_wait(Request(run_host_call, arguments, NULL, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
-
-
-cdef void run_here_or_there(Request request) noexcept nogil:
+cdef int32_t run_here_or_there(Request request) noexcept nogil:
     """For calls on the thread that makes the runtime do something, which may be a Python one.
 
     When that thread is the drain thread itself, or holds the GIL, waiting for the drain thread would never end: then
@@ -131,21 +160,74 @@ cdef void run_here_or_there(Request request) noexcept nogil:
     """
     cdef bint is_drain = queue.has_drain and pthread_self() == queue.drain
     if queue.stopping or queue.generation != fork_generation:
-        return
+        return 0
     if is_drain or PyGILState_Check():
         with gil:
             request.run(&request)
-        return
+        return request.result
     acl.aclrtGetCurrentContext(&request.context)  # stays NULL if there is none yet
-    submit_and_wait(request)
+    return submit_and_wait(request)
 
 
-cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *arguments) noexcept nogil:
-    run_here_or_there(Request(run_state_callback, arguments, NULL, stream, state, QUEUED, False, NULL))
+cdef void on_host_function(void *arguments) noexcept nogil:
+    submit_and_wait(request_for(run_host_call, arguments))
 
 
 cdef void on_direct_call(void *arguments) noexcept nogil:
-    run_here_or_there(Request(run_host_call, arguments, NULL, NULL, <aclrtStreamState>0, QUEUED, False, NULL))
+    run_here_or_there(request_for(run_host_call, arguments))
+
+
+cdef void on_report(void *arguments) noexcept nogil:
+    """Called within aclrtProcessReport, on a thread that Python started or knows."""
+    with gil:
+        call_report(<HostCall>arguments)
+
+
+cdef void on_stream_state(aclrtStream stream, aclrtStreamState state, void *arguments) noexcept nogil:
+    """Called on the thread that creates or destroys a stream."""
+    cdef Request request = request_for(run_stream_state, arguments)
+    request.facts.stream = stream
+    request.facts.state = state
+    run_here_or_there(request)
+
+
+cdef void on_device_state(int32_t device, aclrtDeviceState state, void *arguments) noexcept nogil:
+    """Called on the thread that sets or resets a device."""
+    cdef Request request = request_for(run_device_state, arguments)
+    request.facts.device = device
+    request.facts.state = state
+    run_here_or_there(request)
+
+
+cdef int32_t on_task_abort(
+    int32_t device, aclrtDeviceTaskAbortStage stage, uint32_t timeout, void *arguments
+) noexcept nogil:
+    """Called on the thread that aborts the tasks of a device."""
+    cdef Request request = request_for(run_task_abort, arguments)
+    request.facts.device = device
+    request.facts.state = stage
+    request.facts.timeout_ms = timeout
+    return run_here_or_there(request)
+
+
+cdef void on_exception(aclrtExceptionInfo *info) noexcept nogil:
+    on_exception_of_binary(info, NULL)
+
+
+cdef void on_exception_of_binary(aclrtExceptionInfo *info, void *arguments) noexcept nogil:
+    """Called on a thread of the runtime's, which a synchronize may be waiting for."""
+    cdef Request request = request_for(run_exception, arguments)
+    cdef Facts *facts = &request.facts
+    facts.device = acl.aclrtGetDeviceIdFromExceptionInfo(info)
+    facts.stream_id = acl.aclrtGetStreamIdFromExceptionInfo(info)
+    facts.task_id = acl.aclrtGetTaskIdFromExceptionInfo(info)
+    facts.thread_id = acl.aclrtGetThreadIdFromExceptionInfo(info)
+    facts.error_code = acl.aclrtGetErrorCodeFromExceptionInfo(info)
+    if acl.aclrtGetFuncHandleFromExceptionInfo(info, &facts.function) != 0:
+        facts.function = NULL
+    if acl.aclrtGetArgsFromExceptionInfo(info, &facts.arguments, &facts.argument_bytes) != 0:
+        facts.arguments = NULL
+    submit_and_wait(request)
 
 
 # ---- the drain thread ----
@@ -188,13 +270,15 @@ def _drain():
         finish(request)
 
 
-cdef void call_function(object function, object arguments):
-    """An exception is reported and goes no further: nobody is there to catch it."""
+cdef object call_function(object function, object arguments):
+    """What it returns; None for an exception, which is reported and goes no further: nobody is there to catch it."""
     cdef PyObject *result = call_object(function, arguments, NULL)
     if result is NULL:
         PyErr_WriteUnraisable(<PyObject *>function)
-    else:
-        Py_DECREF(result)
+        return None
+    value = <object>result
+    drop_reference(result)
+    return value
 
 
 cdef void enter(aclrtContext context, object parent):
@@ -210,11 +294,38 @@ cdef void run_host_call(Request *request):
     call_function(call.function, call.arguments)
 
 
-cdef void run_state_callback(Request *request):
-    cdef StateCallback callback = <StateCallback>request.target
+cdef void call_report(HostCall call):
+    call_function(call.function, call.arguments)
+    call.release()
+
+
+cdef void run_stream_state(Request *request):
     enter(request.context, None)
-    stream = streams.Stream.from_handle(<uintptr_t>request.stream)
-    call_function(callback.function, (stream, StreamState(request.stream_state)))
+    stream = streams.Stream.from_handle(<uintptr_t>request.facts.stream)
+    call_function((<Callback>request.target).function, (stream, StreamState(request.facts.state)))
+
+
+cdef void run_device_state(Request *request):
+    enter(request.context, None)
+    call_function((<Callback>request.target).function, (request.facts.device, DeviceState(request.facts.state)))
+
+
+cdef void run_task_abort(Request *request):
+    cdef Facts *facts = &request.facts
+    arguments = (facts.device, DeviceTaskAbortStage(facts.state), facts.timeout_ms / 1000)
+    request.result = call_function((<Callback>request.target).function, arguments) is False
+
+
+cdef void run_exception(Request *request):
+    cdef Facts *facts = &request.facts
+    information = ExceptionInfo(
+        facts.device, facts.stream_id, facts.task_id, facts.thread_id, facts.error_code,
+        None if facts.function is NULL else <uintptr_t>facts.function,
+        None if facts.arguments is NULL else (<uintptr_t>facts.arguments, facts.argument_bytes),
+    )
+    functions = list(exception_functions) if request.target is NULL else [(<Callback>request.target).function]
+    for function in functions:
+        call_function(function, (information,))
 
 
 class _Drain:
@@ -271,6 +382,10 @@ cdef aclrtCallback direct_function() noexcept nogil:
     return <aclrtCallback>on_direct_call
 
 
+cdef aclrtCallback report_function() noexcept nogil:
+    return <aclrtCallback>on_report
+
+
 cdef int call_each(list functions) except -1:
     for function, arguments in functions:
         call_function(function, arguments)
@@ -278,7 +393,15 @@ cdef int call_each(list functions) except -1:
 
 
 cdef class HostCall:
-    pass
+    cdef void hold(self, bint blocking):
+        self.alone = not blocking
+        if self.alone:
+            Py_INCREF(self)
+
+    cdef void release(self):
+        if self.alone:
+            self.alone = False
+            drop_reference(<PyObject *>self)
 
 
 cdef HostCall new_host_call(object function, tuple arguments):
@@ -294,13 +417,23 @@ cdef HostCall new_host_call(object function, tuple arguments):
     return call
 
 
-# ---- stream state callbacks ----
+# ---- callbacks ----
 
-cdef class StateCallback:
-    cdef object function
+cdef class Callback:
+    pass
 
 
-cdef dict state_callbacks = {}  # name -> StateCallback, alive as long as the runtime may call it
+cdef Callback new_callback(object function):
+    if not callable(function):
+        raise TypeError(f"{function!r} is not callable")
+    start_drain()
+    cdef Callback callback = Callback.__new__(Callback)
+    callback.function = function
+    return callback
+
+
+# (kind, name) -> Callback, alive as long as the runtime may call it
+cdef dict named_callbacks = {}
 
 
 def register_stream_callback(str name not None, function):
@@ -324,16 +457,154 @@ def register_stream_callback(str name not None, function):
     """
     cdef bytes c_name = name.encode()
     cdef const char *text = c_name
-    cdef StateCallback callback
+    cdef Callback callback
     ensure_initialized()
     if function is None:
         with nogil: check(acl.aclrtRegStreamStateCallback(text, NULL, NULL), "aclrtRegStreamStateCallback")
-        state_callbacks.pop(name, None)
+        named_callbacks.pop(("stream", name), None)
         return
+    callback = new_callback(function)
+    with nogil: check(acl.aclrtRegStreamStateCallback(text, on_stream_state, <void *>callback), "aclrtRegStreamStateCallback")
+    named_callbacks["stream", name] = callback
+
+
+def register_device_callback(str name not None, function):
+    """Have a function called before and after a device is set or reset.
+
+    C: ``aclrtRegDeviceStateCallback``. Releases the GIL. Products: all. CANN Runtime API, 12 Callbacks.
+
+    Parameters
+    ----------
+    name
+        Names the registration. Several run in no defined order.
+    function
+        Called as ``function(device_index, state)`` with a `DeviceState` ``SET_PRE``, ``SET_POST``, ``RESET_PRE`` or
+        ``RESET_POST``, before the setting or resetting call returns. Runs on pyacl's drain thread; its exceptions go to
+        `sys.unraisablehook`. None unregisters.
+
+    Raises
+    ------
+    InvalidParamError
+        The name is taken (107000).
+    """
+    cdef bytes c_name = name.encode()
+    cdef const char *text = c_name
+    cdef Callback callback
+    ensure_initialized()
+    if function is None:
+        with nogil: check(acl.aclrtRegDeviceStateCallback(text, NULL, NULL), "aclrtRegDeviceStateCallback")
+        named_callbacks.pop(("device", name), None)
+        return
+    callback = new_callback(function)
+    with nogil: check(acl.aclrtRegDeviceStateCallback(text, on_device_state, <void *>callback), "aclrtRegDeviceStateCallback")
+    named_callbacks["device", name] = callback
+
+
+def register_task_abort_callback(str name not None, function):
+    """Have a function called before and after the tasks of a device are aborted (``aclrtDeviceTaskAbort``).
+
+    C: ``aclrtSetDeviceTaskAbortCallback``. Releases the GIL. Products: 950, A3, A2. CANN Runtime API, 12 Callbacks.
+
+    Parameters
+    ----------
+    name
+        Names the registration. Several run in the alphabetic order of their names.
+    function
+        Called as ``function(device_index, stage, timeout)`` with a `DeviceTaskAbortStage` ``PRE`` or ``POST`` and the
+        timeout of the abort in seconds. Returning False makes the abort fail (107019, 107035). Runs on pyacl's drain
+        thread, and must not use the device; its exceptions go to `sys.unraisablehook`. None unregisters.
+    """
+    cdef bytes c_name = name.encode()
+    cdef const char *text = c_name
+    cdef Callback callback
+    ensure_initialized()
+    if function is None:
+        with nogil: check(acl.aclrtSetDeviceTaskAbortCallback(text, NULL, NULL), "aclrtSetDeviceTaskAbortCallback")
+        named_callbacks.pop(("abort", name), None)
+        return
+    callback = new_callback(function)
+    with nogil:
+        check(acl.aclrtSetDeviceTaskAbortCallback(text, on_task_abort, <void *>callback), "aclrtSetDeviceTaskAbortCallback")
+    named_callbacks["abort", name] = callback
+
+
+# ---- failures ----
+
+class ExceptionInfo(NamedTuple):
+    """What is known of a task that failed on the device.
+
+    Attributes
+    ----------
+    device_index : int
+        The device.
+    stream_id : int
+        As `Stream.id` tells it.
+    task_id : int
+        Number of the task on its stream.
+    thread_id : int
+        Of the thread that submitted it, as `threading.get_native_id` tells it.
+    error_code : int
+        The device's own code, not the one that a synchronize raises.
+    function : int or None
+        Handle of the kernel, for `Kernel.from_handle`; None for other tasks.
+    arguments : tuple of int or None
+        (address, bytes) of the kernel's arguments on the device, valid during the callback.
+    """
+
+    device_index: int
+    stream_id: int
+    task_id: int
+    thread_id: int
+    error_code: int
+    function: int | None
+    arguments: tuple[int, int] | None
+
+
+cdef list exception_functions = []
+
+
+cdef int listen() except -1:
+    """From now on a wait that is to report a failure waits for Python."""
+    _wait.python_hears_failures = True
+    return 0
+
+
+def register_exception_callback(function):
+    """Have a function called with an `ExceptionInfo` for each task that fails on a device.
+
+    C: ``aclrtExceptionInfoCallbackRegister`` and the getters. Releases the GIL. Products: all. CANN Runtime API, 12
+    Callbacks.
+
+    Parameters
+    ----------
+    function
+        Called before the synchronize that reports the failure returns. Several run in the order of their registrations;
+        the same one counts once. Runs on pyacl's drain thread; its exceptions go to `sys.unraisablehook`. It must not
+        wait for the stream that failed.
+    """
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
+    if function in exception_functions:
+        return
+    ensure_initialized()
     start_drain()
-    callback = StateCallback.__new__(StateCallback)
-    callback.function = function
-    with nogil: check(acl.aclrtRegStreamStateCallback(text, on_stream_state, <void *>callback), "aclrtRegStreamStateCallback")
-    state_callbacks[name] = callback
+    listen()
+    with nogil: check(acl.aclrtExceptionInfoCallbackRegister(on_exception), "aclrtExceptionInfoCallbackRegister")
+    exception_functions.append(function)
+
+
+def unregister_exception_callback(function):
+    """Call a function no more that `register_exception_callback` was given; an unknown one is no error.
+
+    C: ``aclrtExceptionInfoCallbackUnregister``, with the last one. Releases the GIL.
+    """
+    if function not in exception_functions:
+        return
+    exception_functions.remove(function)
+    if not exception_functions:
+        with nogil: check(acl.aclrtExceptionInfoCallbackUnregister(on_exception), "aclrtExceptionInfoCallbackUnregister")
+
+
+cdef aclrtOpExceptionCallback exception_function() except NULL:
+    listen()
+    return <aclrtOpExceptionCallback>on_exception_of_binary

@@ -2,10 +2,12 @@
 from libc.stdint cimport uint32_t
 
 from pyacl._handle cimport Handle
+from pyacl.callback cimport Callback
 from pyacl.stream cimport Stream
 
 cdef class Binary(Handle):
     cdef object _data    # the bytes it was made from: a lazy loader may come back to them
+    cdef Callback _on_exception
 
 
 cdef class Kernel(Handle):

@@ -1,10 +1,11 @@
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from typing_extensions import Buffer
 
 from pyacl._handle import Handle
+from pyacl.callback import ExceptionInfo
 from pyacl.enums import BinaryMagic
 from pyacl.stream import Stream
 
@@ -17,6 +18,7 @@ class Binary(Handle):
     @classmethod
     def from_handle(cls, handle: int, owner: object = None) -> Binary: ...
     def kernel(self, name: str) -> Kernel: ...
+    def on_exception(self, function: Callable[[ExceptionInfo], object]) -> None: ...
 
 class Kernel(Handle):
     """A kernel of a `Binary`, from ``binary.kernel(name)``."""

@@ -22,6 +22,7 @@ from pyacl cimport acl as abi
 from pyacl._gil cimport keeps_gil
 from pyacl._handle cimport Handle
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
+from pyacl.callback cimport Callback, exception_function, new_callback
 from pyacl.memory cimport DeviceBuffer, HostBuffer
 from pyacl.stream cimport Stream, check_on, raise_on
 
@@ -157,6 +158,22 @@ cdef class Binary(Handle):
         kernel.name = name
         kernel._binary = self
         return kernel
+
+    def on_exception(self, function):
+        """Have a function called with an `ExceptionInfo` when a kernel of this binary fails.
+
+        C: ``aclrtBinarySetExceptionCallback``. As `register_exception_callback`, after those; a second function takes the
+        place of the first. Releases the GIL.
+        """
+        cdef Callback callback = new_callback(function)
+        cdef abi.aclrtOpExceptionCallback called = exception_function()
+        self.use()
+        with nogil:
+            check(
+                acl.aclrtBinarySetExceptionCallback(self._handle, called, <void *>callback),
+                "aclrtBinarySetExceptionCallback",
+            )
+        self._on_exception = callback
 
     def close(self):
         """Unload it (``aclrtBinaryUnLoad``). Its kernels raise `ClosedError` from now on.

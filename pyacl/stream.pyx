@@ -14,7 +14,7 @@ from pyacl._recording cimport Recording, captures_open, recording_of
 from pyacl._runtime cimport acl, check, ensure_initialized, raise_error
 from pyacl._wait cimport synchronize_stream, synchronize_stream_timeout, whole_seconds
 from pyacl.acl cimport aclError
-from pyacl.callback cimport HostCall, host_function, new_host_call
+from pyacl.callback cimport HostCall, host_function, new_host_call, report_function
 from pyacl.device cimport Context, current_context
 from pyacl.event cimport Event
 from pyacl.memory cimport DeviceBuffer, device_memory
@@ -730,6 +730,46 @@ cdef class Stream(Handle):
         self.keep(call, None)
         if self._recording is not None:
             self._recording.has_functions = True
+
+    def launch_callback(self, function, *args, bint blocking=True):
+        """Queue a call of a Python function on the thread that serves this stream (``aclrtLaunchCallback``).
+
+        Parameters
+        ----------
+        function : callable
+            Runs on that thread, when it asks for work (see `ReportThread`, `process_report`). An exception goes to
+            `sys.unraisablehook`.
+        *args
+            For the function. Kept, like the function, until the stream has passed the call.
+        blocking : bool, default True
+            What follows on the stream waits until the function has returned. A function must not wait for its stream
+            then.
+
+        Raises
+        ------
+        AclError
+            No thread serves the stream (107015), or it takes host functions (107011).
+        DeviceMismatchError
+            The stream does not belong to the current context (107003).
+
+        Notes
+        -----
+        Returns at once, unless the queue is full; releases the GIL. Callbacks of a stream run in order. Source: CANN
+        Runtime API, 12 Callbacks. All products.
+        """
+        cdef HostCall call
+        cdef aclError code
+        cdef abi.aclrtCallbackBlockType how = abi.ACL_CALLBACK_BLOCK if blocking else abi.ACL_CALLBACK_NO_BLOCK
+        self.use()
+        call = new_host_call(function, args)
+        self._room.left = 0  # until the stream is seen idle again: it cannot drain without the GIL
+        call.hold(blocking)
+        with nogil:
+            code = acl.aclrtLaunchCallback(report_function(), <void *>call, how, self._handle)
+        if code != 0:
+            call.release()
+            check_on(self, code, "aclrtLaunchCallback")
+        self.keep(call, None)
 
     # ---- capture ----
 

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import pyacl
+from pyacl import raw
 
 
 @pytest.fixture
@@ -237,3 +238,211 @@ def test_an_exception_of_a_callback_is_reported(device, unraisable):
     finally:
         pyacl.register_stream_callback("fails", None)
     assert [report.exc_type for report in unraisable] == [ValueError, ValueError]
+
+
+# ---- devices and aborts ----
+
+
+def test_setting_and_resetting_a_device_is_told(device):
+    seen = []
+    pyacl.register_device_callback("test", lambda index, state: seen.append((index, state)))
+    try:
+        with pyacl.Device(1):
+            pass
+    finally:
+        pyacl.register_device_callback("test", None)
+    states = [state for index, state in seen if index == 1]
+    assert states == [
+        pyacl.DeviceState.SET_PRE, pyacl.DeviceState.SET_POST, pyacl.DeviceState.RESET_PRE, pyacl.DeviceState.RESET_POST,
+    ]  # fmt: skip
+    device.make_current()
+    with pyacl.Device(1):
+        assert len(states) == 4  # nobody listens any more
+    device.make_current()
+
+
+def test_an_abort_is_told_before_and_after(device):
+    seen = []
+    pyacl.register_task_abort_callback("test", lambda *what: seen.append(what))
+    try:
+        assert raw.aclrtDeviceTaskAbort(0, 5000) == 0
+    finally:
+        pyacl.register_task_abort_callback("test", None)
+    assert seen == [(0, pyacl.DeviceTaskAbortStage.PRE, 5.0), (0, pyacl.DeviceTaskAbortStage.POST, 5.0)]
+
+
+def test_a_function_can_make_an_abort_fail(device):
+    pyacl.register_task_abort_callback("test", lambda index, stage, timeout: False)
+    try:
+        assert raw.aclrtDeviceTaskAbort(0, 5000) == 107035
+    finally:
+        pyacl.register_task_abort_callback("test", None)
+    assert raw.aclrtDeviceTaskAbort(0, 5000) == 0
+
+
+# ---- failures ----
+
+
+@pytest.fixture
+def failures():
+    seen = []
+    pyacl.register_exception_callback(seen.append)
+    yield seen
+    pyacl.unregister_exception_callback(seen.append)
+
+
+def test_a_failed_task_is_told_before_synchronize_raises(stream, kernels, failures):
+    kernels("fail").launch(stream, 1, "i32", 507015)
+    with pytest.raises(pyacl.DeviceFaultError):
+        stream.synchronize(timeout=20)
+    (failure,) = failures
+    assert (failure.device_index, failure.stream_id) == (0, stream.id)
+    assert failure.thread_id == threading.get_native_id()
+    assert failure.function == kernels("fail").handle
+    assert failure.error_code not in (0, 507015)  # the device has codes of its own
+    address, nbytes = failure.arguments
+    assert address != 0 and nbytes == 8
+
+
+def test_a_failure_is_told_while_the_main_thread_asks_all_the_time(stream, kernels, failures):
+    """Whoever waits for the failure must not hold what its listener needs."""
+    started = time.monotonic()
+    for _ in range(20):
+        kernels("fail").launch(stream, 1, "i32", 507015)
+        time.sleep(0.002)  # most often the stream is done when it is asked
+        with pytest.raises(pyacl.DeviceFaultError):
+            stream.synchronize()
+    assert len(failures) == 20
+    assert time.monotonic() - started < 15
+
+
+def test_the_same_function_counts_once_and_can_go(stream, kernels, unraisable):
+    calls = []
+
+    def fail(failure):
+        calls.append(failure)
+        raise KeyError
+
+    pyacl.register_exception_callback(fail)
+    pyacl.register_exception_callback(fail)
+    try:
+        kernels("fail").launch(stream, 1, "i32", 507015)
+        with pytest.raises(pyacl.DeviceFaultError):
+            stream.synchronize(timeout=20)
+    finally:
+        pyacl.unregister_exception_callback(fail)
+    assert len(calls) == 1
+    assert [report.exc_type for report in unraisable] == [KeyError]
+    pyacl.unregister_exception_callback(fail)  # unknown: no error
+    kernels("fail").launch(stream, 1, "i32", 507015)
+    with pytest.raises(pyacl.DeviceFaultError):
+        stream.synchronize(timeout=20)
+    assert len(calls) == 1
+
+
+def test_a_binary_tells_of_its_own_kernels_only(stream):
+    seen = []
+    with pyacl.Binary(pyacl.emulator.sample_kernels()) as mine, pyacl.Binary(pyacl.emulator.sample_kernels()) as other:
+        mine.on_exception(seen.append)
+        for binary in (mine, other):
+            binary.kernel("fail").launch(stream, 1, "i32", 507015)
+            with pytest.raises(pyacl.DeviceFaultError):
+                stream.synchronize(timeout=20)
+        assert len(seen) == 1
+
+
+# ---- report threads ----
+
+
+def test_a_report_thread_runs_callbacks_in_order(device, kernels):
+    order = []
+    with pyacl.Stream() as stream, pyacl.ReportThread() as reports:
+        reports.subscribe(stream)
+        for i in range(20):
+            stream.launch_callback(order.append, i)
+        stream.launch_callback(lambda: order.append(threading.get_ident()))
+        stream.synchronize(timeout=20)
+        assert order == [*range(20), reports.ident]
+
+
+def test_a_callback_need_not_hold_the_stream_up(device):
+    go, ran = threading.Event(), threading.Event()
+
+    def wait():
+        go.wait(20)
+        ran.set()
+
+    with pyacl.Stream() as stream, pyacl.ReportThread() as reports:
+        reports.subscribe(stream)
+        stream.launch_callback(wait, blocking=False)
+        stream.synchronize(timeout=20)
+        assert not ran.is_set()
+        go.set()
+        assert ran.wait(20)
+
+
+def test_callbacks_that_do_not_block_are_kept_until_they_ran(device):
+    class Function:
+        def __call__(self):
+            ran.set()
+
+    ran = threading.Event()
+    with pyacl.Stream() as stream:
+        pyacl.subscribe_report(stream)
+        stream.launch_callback(Function(), blocking=False)
+        stream.synchronize(timeout=20)
+        gc.collect()
+        assert not ran.is_set()
+        assert pyacl.process_report(timeout=20) is True
+        assert ran.is_set()
+        assert pyacl.process_report(timeout=0.01) is False
+        pyacl.unsubscribe_report(stream)
+
+
+def test_an_exception_of_a_callback_is_reported(device, unraisable):
+    def fail():
+        raise KeyError
+
+    with pyacl.Stream() as stream, pyacl.ReportThread() as reports:
+        reports.subscribe(stream)
+        stream.launch_callback(fail)
+        stream.synchronize(timeout=20)
+    assert [report.exc_type for report in unraisable] == [KeyError]
+
+
+def test_who_serves_whom_is_checked(device):
+    with pyacl.Stream() as stream, pyacl.ReportThread() as reports:
+        with pytest.raises(pyacl.AclError) as caught:
+            stream.launch_callback(print)
+        assert caught.value.code == 107015
+        with pytest.raises(pyacl.AclError) as caught:
+            pyacl.process_report(timeout=0.01)
+        assert caught.value.code == 107012
+        reports.subscribe(stream)
+        with pytest.raises(pyacl.AclError) as caught:
+            pyacl.subscribe_report(stream)
+        assert caught.value.code == 107011
+        with pytest.raises(pyacl.AclError) as caught:
+            pyacl.unsubscribe_report(stream)
+        assert caught.value.code == 107012
+        with pytest.raises(pyacl.AclError) as caught:
+            stream.launch_host_func(print)
+        assert caught.value.code == 107011
+        reports.unsubscribe(stream)
+        stream.launch_host_func(lambda: None)
+        stream.synchronize(timeout=20)
+        with pytest.raises(pyacl.AclError) as caught:
+            reports.subscribe(stream)
+        assert caught.value.code == 107011
+
+
+def test_a_closed_report_thread_serves_nobody(device):
+    with pyacl.Stream() as stream:
+        reports = pyacl.ReportThread()
+        reports.subscribe(stream)
+        reports.close()
+        reports.close()
+        with pytest.raises(pyacl.ClosedError):
+            reports.subscribe(stream)
+        with pyacl.ReportThread() as another:  # the stream is free
+            another.subscribe(stream)

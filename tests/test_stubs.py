@@ -9,7 +9,7 @@ import pytest
 import pyacl
 
 PACKAGE = Path(pyacl.__file__).parent
-MODULES = ["device", "stream", "event", "memory", "kernel", "callback", "notify", "model", "_handle", "_runtime"]
+MODULES = ["device", "stream", "event", "memory", "kernel", "callback", "notify", "model", "report", "_handle", "_runtime"]
 BUILTIN = {"__init__", "__enter__", "__exit__", "__buffer__", "__len__", "__getitem__", "__call__"}
 
 
@@ -20,6 +20,7 @@ def stub_names(module):
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             names[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef)} - BUILTIN
+            names[node.name] |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
     return names
 
 
