@@ -8,8 +8,6 @@
 
 static bool is_copy_kind(aclrtMemcpyKind kind) { return (unsigned)kind <= ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE; }
 
-static bool is_pageable(const void *address) { return memory_kind(address) == MEMORY_PAGEABLE; }
-
 static Plane row_of(void *destination, const void *source, size_t bytes) {
     return (Plane){destination, source, bytes, bytes, bytes, 1};
 }
@@ -25,7 +23,7 @@ static aclError copy_in_call(const char *api, Stream *stream, const Plane *plane
 static bool goes_in_call(const Stream *stream, const Plane *planes, size_t count) {
     if ((stream->flags & STREAM_FLAGS_UNWAITED) != 0) { return false; }
     for (size_t i = 0; i < count; i++) {
-        if (is_pageable(planes[i].destination) || is_pageable(planes[i].source)) { return true; }
+        if (transfer_is_pageable(planes[i].destination) || transfer_is_pageable(planes[i].source)) { return true; }
     }
     return false;
 }
@@ -88,7 +86,7 @@ aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *sr
     TRY(check_copy(__func__, dst, destMax, src, count, kind));
     if (kind == ACL_MEMCPY_HOST_TO_HOST) { return UNSUPPORTED("no asynchronous copy from host to host"); }
     ANY_STREAM(queue, stream);
-    if (is_pageable(dst) || is_pageable(src)) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "the host memory is not pinned"); }
+    if (transfer_is_pageable(dst) || transfer_is_pageable(src)) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "the host memory is not pinned"); }
     return copy_async(__func__, dst, src, count, kind, queue);
 }
 

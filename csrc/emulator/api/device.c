@@ -1,5 +1,6 @@
 /* Chapter 04, devices. */
 #include "api/api.h"
+#include "engine/mempool.h"
 #include "engine/registry.h"
 #include "engine/spot.h"
 
@@ -99,7 +100,10 @@ static aclError synchronize_context(Context *context, const char *api, uint64_t 
     for (;;) {
         DeviceSync sync = {context, NULL};
         stream_for_each(find_pending, &sync);
-        if (sync.pending == NULL) { return first; }
+        if (sync.pending == NULL) {
+            mempool_settle();
+            return first;
+        }
         uint64_t now = clock_now();
         uint64_t left = deadline == FOREVER ? 0 : now < deadline ? deadline - now : 1;
         aclError code = stream_synchronize(sync.pending, api, left);

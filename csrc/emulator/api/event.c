@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "engine/event.h"
 #include "engine/event_ipc.h"
+#include "engine/mempool.h"
 
 #define CLASSIC_FLAGS 0xFU /* SYNC, CAPTURE_STREAM_PROGRESS, TIME_LINE and the internal 0x4 */
 #define NO_TIMEOUT 0U
@@ -252,6 +253,7 @@ static aclError synchronize(const char *api, aclrtEvent handle, int32_t timeout_
         code = record_synchronize(newest, event, timeout_ns, api);
     }
     record_release(newest);
+    mempool_settle();
     return code;
 }
 

@@ -9,11 +9,14 @@
 #include "engine/handle.h"
 #include "engine/host.h"
 #include "engine/memory.h"
+#include "engine/memory_ipc.h"
+#include "engine/mempool.h"
 #include "engine/model.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/resource.h"
 #include "engine/stream.h"
+#include "engine/virtual.h"
 #include "engine/thread.h"
 #include "soc/soc.h"
 
@@ -68,6 +71,9 @@ aclError device_release(Device *device, bool force, const char *api) {
         report_device_state(device->id, ACL_RT_DEVICE_STATE_RESET_PRE);
         context_destroy(primary, force);
         atomic_store(&device->primary, NULL);
+        memory_ipc_reset(device->id);
+        mempool_reset(device->id);
+        virtual_reset(device->id);
         memory_free_device(device->id);
         resource_reset(device->core_limit);
         abort_forget(device);

@@ -98,13 +98,13 @@ bool memory_find(const void *address, Allocation *allocation) {
     return entry != NULL;
 }
 
-bool memory_is_usable(const void *address, size_t bytes, bool written) {
+bool memory_is_usable(const void *address, size_t bytes) {
     pthread_rwlock_rdlock(&table.lock);
     uintptr_t at = (uintptr_t)address;
     size_t rest = bytes;
     while (rest > 0) { /* mapped memory is often many allocations side by side */
         Entry *entry = entry_over(at, 1);
-        if (entry == NULL || entry->is.no_access || (entry->is.read_only && written)) { break; }
+        if (entry == NULL || memory_is_barred(&entry->is)) { break; }
         size_t here = entry->is.base + entry->is.bytes - at;
         rest = rest > here ? rest - here : 0;
         at += here;
@@ -122,7 +122,7 @@ bool memory_read_cell(const uint64_t *cell, uint64_t *value) {
     strict_enter();
     pthread_rwlock_rdlock(&table.lock);
     Entry *entry = entry_at(cell);
-    bool readable = entry != NULL && entry->is.kind == MEMORY_DEVICE && !entry->is.no_access;
+    bool readable = entry != NULL && entry->is.kind == MEMORY_DEVICE && !memory_is_barred(&entry->is);
     if (readable) { *value = load_cell(cell); }
     pthread_rwlock_unlock(&table.lock);
     strict_leave();
@@ -317,12 +317,18 @@ void memory_take_back(const void *from, size_t bytes) {
     pthread_rwlock_unlock(&table.lock);
 }
 
-void memory_set_access(const void *address, bool read_only, bool no_access) {
+void memory_set_access(const void *address, uint64_t access) {
     pthread_rwlock_wrlock(&table.lock);
     Entry *entry = entry_at(address);
-    if (entry != NULL) {
-        entry->is.read_only = read_only;
-        entry->is.no_access = no_access;
-    }
+    if (entry != NULL) { entry->is.access = access; }
     pthread_rwlock_unlock(&table.lock);
+}
+
+bool memory_any(MemoryOwner owner, int32_t device, Allocation *allocation) {
+    pthread_rwlock_rdlock(&table.lock);
+    Entry *entry = table.first;
+    while (entry != NULL && (entry->is.owner != owner || entry->is.device != device)) { entry = entry->next; }
+    if (entry != NULL) { *allocation = entry->is; }
+    pthread_rwlock_unlock(&table.lock);
+    return entry != NULL;
 }

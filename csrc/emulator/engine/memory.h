@@ -33,18 +33,19 @@ typedef struct Allocation {
     MemoryKind kind;
     MemoryOwner owner;
     int32_t device;
-    uint64_t offset;    /* in the memory file, of ours on the device */
-    uint32_t page_type; /* aclrtMemPgType */
-    bool closed;        /* strict mode: nobody may touch it but the device */
-    bool read_only, no_access; /* of a mapping: for the device */
-    uint32_t flags;     /* of a registration */
+    uint64_t offset;     /* in the memory file, of ours on the device */
+    uint32_t page_bytes; /* 0: as small as can be */
+    bool closed;         /* strict mode: nobody may touch it but the device */
+    uint64_t access;     /* of a mapping: the devices that may touch it, a bit each */
+    bool is_mapped;      /* pinned host memory that the device has an address for */
+    void *behind;        /* a mapping: its Physical; a pool's: its PoolBlock */
 } Allocation;
 
 typedef struct MemoryUsage {
     uint64_t device_count, device_bytes, host_count, host_bytes;
 } MemoryUsage;
 
-/* What is asked for: kind, owner, device, bytes, accounted, page_type. */
+/* What is asked for: kind, owner, device, bytes, accounted, page_bytes. */
 aclError memory_allocate(const Allocation *wanted, void **address, const char *api);
 /* Frees memory of the program's, of either kind (the real runtime takes both in aclrtFree): else 107000. */
 aclError memory_free(void *address, bool host_only, const char *api);
@@ -57,8 +58,10 @@ void memory_free_device(int32_t device);
 bool memory_enter(const Allocation *allocation);
 /* Takes it out again: what begins at `address` and is of that owner. */
 bool memory_leave(const void *address, MemoryOwner owner, Allocation *gone);
-/* Changes what the device may do. */
-void memory_set_access(const void *address, bool read_only, bool no_access);
+/* Which devices may touch the mapping. */
+void memory_set_access(const void *address, uint64_t access);
+/* Some allocation of that owner on the device. False when there is none left. */
+bool memory_any(MemoryOwner owner, int32_t device, Allocation *allocation);
 
 /* Counts device memory that has no address (yet). False when the device has not that much. */
 bool memory_charge(int32_t device, size_t bytes);
@@ -71,12 +74,13 @@ void memory_take_back(const void *from, size_t bytes);
 
 /* The allocation that `address` lies in. False for pageable memory. */
 bool memory_find(const void *address, Allocation *allocation);
+static inline bool memory_is_barred(const Allocation *is) { return is->owner == OWNER_MAPPING && is->access == 0; }
 static inline MemoryKind memory_kind(const void *address) {
     Allocation allocation;
     return memory_find(address, &allocation) ? allocation.kind : MEMORY_PAGEABLE;
 }
-/* All of the range is live, and the device may read it, and write it when `written`. */
-bool memory_is_usable(const void *address, size_t bytes, bool written);
+/* All of the range is live, and the device may touch it. */
+bool memory_is_usable(const void *address, size_t bytes);
 /* Reads a cell of device memory that somebody may write at the same time. False when the address is none any more; the
  * memory cannot be freed in between. */
 bool memory_read_cell(const uint64_t *cell, uint64_t *value);

@@ -1,6 +1,7 @@
 /* Shared cells: see shared.h. */
 #include "engine/shared.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "engine/arena.h"
 
 enum { CELLS = 65536 };
 #define ARENA_BYTES (CELLS * sizeof(SharedCell))
@@ -19,6 +23,7 @@ typedef struct Head {
     uint64_t nonce;
 } Head;
 #define MAGIC "pyacl-1"
+#define FILE_NAME "pyacl shared cells"
 
 typedef struct Arena {
     pid_t pid;
@@ -43,7 +48,7 @@ static SharedCell *map(int fd) {
 static bool make_own(void) {
     if (own.cells != NULL) { return true; }
     if (getrandom(&own.nonce, sizeof(own.nonce), 0) != (ssize_t)sizeof(own.nonce)) { return false; }
-    own.fd = memfd_create("pyacl shared cells", MFD_CLOEXEC);
+    own.fd = memfd_create(FILE_NAME, MFD_CLOEXEC);
     if (own.fd < 0) { return false; }
     SharedCell *cells = ftruncate(own.fd, (off_t)ARENA_BYTES) == 0 ? map(own.fd) : NULL;
     if (cells == NULL) {
@@ -115,8 +120,10 @@ SharedCell *shared_new(void) {
     return cell;
 }
 
+static bool is_own(const SharedCell *cell) { return own.cells != NULL && cell >= own.cells && cell < own.cells + CELLS; }
+
 bool shared_key(const SharedCell *cell, char key[SHARED_KEY_BYTES]) {
-    if (own.cells == NULL || cell < own.cells || cell >= own.cells + CELLS) { return false; }
+    if (!is_own(cell)) { return false; }
     snprintf(key, SHARED_KEY_BYTES, "pyacl-%d-%d-%016llx-%u-%u", own.pid, own.fd, (unsigned long long)own.nonce,
              (uint32_t)(cell - own.cells), atomic_load(&cell->generation));
     return true;
@@ -147,6 +154,83 @@ SharedCell *shared_find(const char *key, SharedKind kind) {
     pthread_mutex_unlock(&lock);
     if (arena == NULL || !join(&arena->cells[index], generation, kind)) { return NULL; }
     return &arena->cells[index];
+}
+
+/* A number: process (22 bits), cell (16), generation (26). The arena of a process is found by its name. */
+enum { GENERATION_BITS = 26, INDEX_BITS = 16 };
+#define GENERATIONS (UINT32_C(1) << GENERATION_BITS)
+
+uint64_t shared_number(const SharedCell *cell) {
+    if (!is_own(cell)) { return 0; }
+    uint64_t index = (uint64_t)(cell - own.cells), generation = atomic_load(&cell->generation) % GENERATIONS;
+    return (uint64_t)own.pid << (INDEX_BITS + GENERATION_BITS) | index << GENERATION_BITS | generation;
+}
+
+static bool has_name(pid_t pid, const char *entry) {
+    char path[300], target[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%s", pid, entry);
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
+    if (length < 0) { return false; }
+    target[length] = '\0';
+    return strncmp(target, "/memfd:" FILE_NAME, strlen("/memfd:" FILE_NAME)) == 0;
+}
+
+static bool read_nonce(pid_t pid, int number, uint64_t *nonce) {
+    char path[64];
+    Head head;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head);
+    if (fd >= 0) { close(fd); }
+    if (read) { *nonce = head.nonce; }
+    return read;
+}
+
+static Arena *find_arena_of(pid_t pid) {
+    if (own.cells != NULL && own.pid == pid) { return &own; }
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    DIR *directory = opendir(path);
+    Arena *arena = NULL;
+    for (struct dirent *entry; directory != NULL && arena == NULL && (entry = readdir(directory)) != NULL;) {
+        uint64_t nonce;
+        int number = atoi(entry->d_name);
+        if (has_name(pid, entry->d_name) && read_nonce(pid, number, &nonce)) { arena = find_arena(pid, number, nonce); }
+    }
+    if (directory != NULL) { closedir(directory); }
+    return arena;
+}
+
+SharedCell *shared_find_number(uint64_t number, SharedKind kind) {
+    uint32_t index = (uint32_t)(number >> GENERATION_BITS) % CELLS, wanted = (uint32_t)number % GENERATIONS;
+    pthread_mutex_lock(&lock);
+    Arena *arena = find_arena_of((pid_t)(number >> (INDEX_BITS + GENERATION_BITS)));
+    pthread_mutex_unlock(&lock);
+    if (arena == NULL || index == 0) { return NULL; }
+    uint32_t generation = atomic_load(&arena->cells[index].generation);
+    bool same = generation % GENERATIONS == wanted && join(&arena->cells[index], generation, kind);
+    return same ? &arena->cells[index] : NULL;
+}
+
+/* ---- memory ---- */
+
+bool shared_describe(uint64_t offset, uint64_t bytes, SharedRange *range) {
+    struct stat status;
+    int file = arena_file();
+    if (file < 0 || fstat(file, &status) != 0) { return false; }
+    *range = (SharedRange){getpid(), file, status.st_ino, offset, bytes};
+    return true;
+}
+
+int shared_open(const SharedRange *range) {
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", range->pid, range->file);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) { return -1; }
+    if (fstat(fd, &status) == 0 && status.st_ino == range->inode) { return fd; }
+    close(fd);
+    return -1;
 }
 
 /* ---- who may import ---- */

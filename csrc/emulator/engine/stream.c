@@ -16,6 +16,7 @@
 #include "engine/report.h"
 #include "engine/resource.h"
 #include "engine/scheduler.h"
+#include "engine/mempool.h"
 #include "engine/strict.h"
 #include "engine/thread.h"
 #include "soc/soc.h"
@@ -547,6 +548,7 @@ static aclError wait_for_tasks(Stream *stream, const char *api, uint64_t timeout
 aclError stream_synchronize(Stream *stream, const char *api, uint64_t timeout_ns) {
     aclError code = wait_for_tasks(stream, api, timeout_ns);
     if (code != ACL_SUCCESS) { exception_settle(); }
+    mempool_settle();
     return code;
 }
 

@@ -57,7 +57,7 @@ static void open_one(const Allocation *is) {
     if (opened.count == OPEN_AT_ONCE) { close_one(opened.bases[place]); }
     else { opened.count++; }
     opened.bases[place] = is->base;
-    protect(is, is->read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+    protect(is, PROT_READ | PROT_WRITE);
 }
 
 /* ---- faults ---- */
@@ -100,7 +100,7 @@ static bool allow(uintptr_t address) {
         report("the host touches device memory", address, &is);
         return false;
     }
-    if (is.no_access) {
+    if (memory_is_barred(&is)) {
         report("the device has no access right", address, &is);
         return false;
     }

@@ -72,6 +72,10 @@ typedef struct IndirectCopyTask {
     size_t to_offset, from_offset, bytes;
 } IndirectCopyTask;
 
+typedef struct FreeTask {
+    void *address;
+} FreeTask;
+
 typedef struct FillTask {
     void *destination;
     size_t count;
@@ -170,6 +174,7 @@ typedef struct Task {
         PlanesTask planes;
         IndirectCopyTask indirect_copy;
         FillTask fill;
+        FreeTask free;
         EventTask event;
         NotifyTask notify;
         CntNotifyTask cnt_notify;

@@ -7,6 +7,7 @@
 #include "engine/error.h"
 #include "engine/memory.h"
 #include "engine/strict.h"
+#include "engine/virtual.h"
 
 /* What a copy looks at before it runs. */
 enum {
@@ -37,17 +38,21 @@ void transfer_now(const Plane *planes, size_t count) {
     strict_leave();
 }
 
+bool transfer_is_pageable(const void *address) {
+    return memory_kind(address) == MEMORY_PAGEABLE && !virtual_is_reserved(address);
+}
+
 static uint32_t checks_for(const void *destination, const void *source) {
-    uint32_t checks = memory_kind(destination) != MEMORY_PAGEABLE ? CHECK_DESTINATION : 0;
+    uint32_t checks = transfer_is_pageable(destination) ? 0 : CHECK_DESTINATION;
+    if (!transfer_is_pageable(source)) { checks |= CHECK_SOURCE; }
     MemoryKind kind = memory_kind(source);
-    if (kind != MEMORY_PAGEABLE) { checks |= CHECK_SOURCE; }
     bool is_pinned = kind == MEMORY_HOST || kind == MEMORY_REGISTERED;
     return strict_active && is_pinned ? checks | CHECK_SUM : checks;
 }
 
 static bool is_usable(uint32_t checks, const void *destination, size_t to_bytes, const void *source, size_t from_bytes) {
-    return ((checks & CHECK_DESTINATION) == 0 || memory_is_usable(destination, to_bytes, true)) &&
-           ((checks & CHECK_SOURCE) == 0 || memory_is_usable(source, from_bytes, false));
+    return ((checks & CHECK_DESTINATION) == 0 || memory_is_usable(destination, to_bytes)) &&
+           ((checks & CHECK_SOURCE) == 0 || memory_is_usable(source, from_bytes));
 }
 
 typedef struct CheckedPlane {
@@ -157,7 +162,7 @@ aclError transfer_copy(Stream *stream, void *destination, const void *source, si
 /* ---- copies whose addresses are on the device ---- */
 
 static int32_t copy_on_device(void *destination, const void *source, size_t bytes) {
-    bool usable = memory_is_usable(destination, bytes, true) && memory_is_usable(source, bytes, false);
+    bool usable = memory_is_usable(destination, bytes) && memory_is_usable(source, bytes);
     if (!usable) { return ACL_ERROR_RT_SYS_DMA; }
     memmove(destination, source, bytes);
     return 0;
@@ -166,8 +171,8 @@ static int32_t copy_on_device(void *destination, const void *source, size_t byte
 static int32_t run_indirect(Stream *stream, Task *task) {
     (void)stream;
     const IndirectCopyTask *copy = &task->as.indirect_copy;
-    bool readable = memory_is_usable(copy->destination, sizeof(void *), false) &&
-                    memory_is_usable(copy->source, sizeof(void *), false);
+    bool readable = memory_is_usable(copy->destination, sizeof(void *)) &&
+                    memory_is_usable(copy->source, sizeof(void *));
     if (!readable) { return ACL_ERROR_RT_SYS_DMA; }
     return copy_on_device((char *)*copy->destination + copy->to_offset, (const char *)*copy->source + copy->from_offset,
                           copy->bytes);
@@ -186,7 +191,7 @@ aclError transfer_indirect(Stream *stream, const IndirectCopyTask *copy, const c
 static int32_t run_described(Stream *stream, Task *task) {
     (void)stream;
     const CopyDescription *copy = task->as.copy.source;
-    if (!memory_is_usable(copy, sizeof(*copy), false)) { return ACL_ERROR_RT_SYS_DMA; }
+    if (!memory_is_usable(copy, sizeof(*copy))) { return ACL_ERROR_RT_SYS_DMA; }
     return copy_on_device(copy->destination, copy->source, copy->bytes);
 }
 
@@ -220,7 +225,7 @@ void transfer_fill_now(void *destination, uint32_t value, size_t count, uint32_t
 static int32_t run_fill(Stream *stream, Task *task) {
     (void)stream;
     const FillTask *wanted = &task->as.fill;
-    bool usable = !wanted->check || memory_is_usable(wanted->destination, wanted->count * wanted->width, true);
+    bool usable = !wanted->check || memory_is_usable(wanted->destination, wanted->count * wanted->width);
     if (!usable) { return ACL_ERROR_RT_SYS_DMA; }
     fill(wanted->destination, wanted->value, wanted->count, wanted->width);
     return 0;
@@ -231,7 +236,7 @@ static const TaskOps fill_ops = {.name = "fill", .run = run_fill};
 aclError transfer_fill(Stream *stream, void *destination, uint32_t value, size_t count, uint32_t width, const char *api) {
     Task *task;
     TRY(stream_begin(stream, api, &fill_ops, &task));
-    task->as.fill = (FillTask){destination, count, value, width, memory_kind(destination) != MEMORY_PAGEABLE};
+    task->as.fill = (FillTask){destination, count, value, width, !transfer_is_pageable(destination)};
     stream_commit(stream, task);
     return ACL_SUCCESS;
 }

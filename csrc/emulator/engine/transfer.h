@@ -6,6 +6,9 @@
 #include "acl/acl.h"
 #include "engine/stream.h"
 
+/* Neither the runtime's nor reserved for it. */
+bool transfer_is_pageable(const void *address);
+
 /* `height` rows of `width` bytes. A plain copy is one row. */
 typedef struct Plane {
     void *destination;
