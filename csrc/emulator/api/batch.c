@@ -1,5 +1,6 @@
 /* Chapter 11, many copies in one call. */
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/memory.h"
 #include "engine/transfer.h"
 
@@ -110,10 +111,11 @@ static aclError run(const char *api, const Batch *batch, Stream *stream) {
     if (planes == NULL) { return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for %zu copies", batch->count); }
     size_t count = fill_planes(batch, planes);
     aclError code = ACL_SUCCESS;
-    if (stream != NULL && !has_pageable(batch)) {
+    if (stream != NULL && (capture_has_stream(stream) || !has_pageable(batch))) {
         code = transfer_planes(stream, planes, count, api);
     } else {
-        if (stream != NULL) { code = stream_synchronize(stream, api, 0); }
+        code = stream == NULL ? capture_refuse_unsafe(api) : capture_refuse_waiting(api);
+        if (code == ACL_SUCCESS && stream != NULL) { code = stream_synchronize(stream, api, 0); }
         if (code == ACL_SUCCESS) { transfer_now(planes, count); }
     }
     free(planes);

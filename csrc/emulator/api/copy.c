@@ -1,6 +1,7 @@
 /* Chapter 11, copies and fills. A synchronous copy is done in the call and is not ordered against streams; an
  * asynchronous one is a task, except from or to pageable memory, where the call itself waits and copies. */
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/memory.h"
 #include "engine/transfer.h"
 
@@ -14,14 +15,15 @@ static Plane row_of(void *destination, const void *source, size_t bytes) {
 
 /* The stream first, then the copies, all before the call returns. */
 static aclError copy_in_call(const char *api, Stream *stream, const Plane *planes, size_t count) {
+    TRY(capture_refuse_waiting(api));
     TRY(stream_synchronize(stream, api, 0));
     transfer_now(planes, count);
     return ACL_SUCCESS;
 }
 
 /* Whoever has no end to wait for takes a copy of pageable memory as a task, too. */
-static bool goes_in_call(const Stream *stream, const Plane *planes, size_t count) {
-    if ((stream->flags & STREAM_FLAGS_UNWAITED) != 0) { return false; }
+static bool goes_in_call(Stream *stream, const Plane *planes, size_t count) {
+    if ((stream->flags & STREAM_FLAGS_UNWAITED) != 0 || capture_has_stream(stream)) { return false; }
     for (size_t i = 0; i < count; i++) {
         if (transfer_is_pageable(planes[i].destination) || transfer_is_pageable(planes[i].source)) { return true; }
     }
@@ -49,6 +51,7 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
         CURRENT_CONTEXT(context);
         (void)context;
     }
+    TRY(capture_refuse_unsafe(__func__));
     Plane row = row_of(dst, src, count);
     transfer_now(&row, 1);
     return ACL_SUCCESS;
@@ -112,6 +115,7 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
     CURRENT_CONTEXT(context);
     (void)context;
     if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) { NEED_FEATURE(SOC_MEMCPY_2D_D2D); }
+    TRY(capture_refuse_unsafe(__func__));
     transfer_now(&plane, 1);
     return ACL_SUCCESS;
 }
@@ -212,6 +216,7 @@ aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
     REQUIRE(devPtr);
     CURRENT_CONTEXT(context);
     (void)context;
+    TRY(capture_refuse_unsafe(__func__));
     transfer_fill_now(devPtr, (uint32_t)value, count < maxCount ? count : maxCount, 1);
     return ACL_SUCCESS;
 }
@@ -237,6 +242,7 @@ aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) {
     TRY(check_words(__func__, ptr, memSize, N));
     CURRENT_CONTEXT(context);
     (void)context;
+    TRY(capture_refuse_unsafe(__func__));
     transfer_fill_now(ptr, value, N, sizeof(uint32_t));
     return ACL_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* Chapter 04, devices. */
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/mempool.h"
 #include "engine/registry.h"
 #include "engine/spot.h"
@@ -119,6 +120,9 @@ static aclError synchronize_device(const char *api, uint64_t timeout_ns) {
     if (failure != 0) { return emu_fail(failure, api, "the context failed in STOP mode"); }
     if (atomic_load(&context->device->aborting)) {
         return emu_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT, api, "device %d is aborting its tasks", context->device->id);
+    }
+    if (atomic_load(&context->capturing) != 0) {
+        return emu_fail(ACL_ERROR_RT_STREAM_CAPTURED, api, "a stream of the context is being captured");
     }
     return synchronize_context(context, api, timeout_ns);
 }

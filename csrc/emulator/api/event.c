@@ -1,5 +1,6 @@
 /* Chapter 07, events. */
 #include "api/api.h"
+#include "engine/capture.h"
 #include "engine/event.h"
 #include "engine/event_ipc.h"
 #include "engine/mempool.h"
@@ -109,7 +110,12 @@ static aclError bind_flag(const char *api, Event *event, uint32_t flag) {
     return agrees ? ACL_SUCCESS : emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "default and external use are mixed");
 }
 
-static aclError refuse_bound(const char *api, const Event *event, const Stream *stream) {
+/* Classic events belong to the tasks of built models, Ex events to those of captured ones, EXTERNAL ones to both. */
+static aclError refuse_for_model(const char *api, Event *event, Stream *stream) {
+    bool plain = event->family == EVENT_EX && event->shared == NULL;
+    if (capture_has_stream(stream) && !plain && !is_external(event)) {
+        return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "only Ex and EXTERNAL events can be captured");
+    }
     if (stream->model == NULL || event->family == EVENT_CLASSIC) { return ACL_SUCCESS; }
     return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "not on a stream bound to a model");
 }
@@ -124,10 +130,9 @@ static aclError record(const char *api, aclrtEvent handle, aclrtStream stream_ha
     if (is_device_only(event)) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "a DEVICE_USE_ONLY event"); }
     TRY(bind_flag(api, event, flag));
     TRY(stream_find_own(api, stream_handle, &stream));
-    TRY(refuse_bound(api, event, stream));
-    if (flag == ACL_EVENT_RECORD_EXTERNAL) {
-        return emu_fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, api, "an external record needs a capturing stream");
-    }
+    TRY(refuse_for_model(api, event, stream));
+    if (flag == ACL_EVENT_RECORD_EXTERNAL) { return capture_external(event, stream, true, api); }
+    if (capture_has_stream(stream) && !is_external(event)) { return capture_record(event, stream, api); }
     return event->shared != NULL ? event_ipc_record(event, stream, api) : event_record(event, stream, api);
 }
 
@@ -145,6 +150,9 @@ aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t
 static aclError queue_wait(const char *api, Event *event, Stream *stream, uint32_t timeout_s) {
     uint64_t timeout_ns = soc_has(SOC_WAIT_TIMEOUT) ? timeout_s * NS_PER_S : 0;
     if (event->shared != NULL) { return event_ipc_wait(event, stream, timeout_ns, api); }
+    if (capture_has_event(event) || (capture_has_stream(stream) && event->recorded && !is_external(event))) {
+        return capture_wait(event, stream, timeout_ns, api);
+    }
     if (!event->recorded && event->family == EVENT_DEFAULT) {
         return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "the event was never recorded");
     }
@@ -166,10 +174,8 @@ static aclError wait(const char *api, aclrtStream stream_handle, aclrtEvent hand
     }
     TRY(bind_flag(api, event, flag));
     TRY(stream_find_own(api, stream_handle, &stream));
-    TRY(refuse_bound(api, event, stream));
-    if (flag == ACL_EVENT_WAIT_EXTERNAL) {
-        return emu_fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, api, "an external wait needs a capturing stream");
-    }
+    TRY(refuse_for_model(api, event, stream));
+    if (flag == ACL_EVENT_WAIT_EXTERNAL) { return capture_external(event, stream, false, api); }
     return queue_wait(api, event, stream, timeout_s == DEFAULT_WAIT_TIMEOUT ? atomic_load(&op_wait_timeout) : timeout_s);
 }
 
@@ -210,7 +216,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     (void)context;
     if (found->family == EVENT_EX) { return UNSUPPORTED("an Ex event has no reset"); }
     TRY(stream_find_own(__func__, stream, &queue));
-    TRY(refuse_bound(__func__, found, queue));
+    TRY(refuse_for_model(__func__, found, queue));
     return event_reset(found, queue, __func__);
 }
 
@@ -226,6 +232,11 @@ static aclError refuse_ipc(const char *api, const Event *event) {
     return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "an IPC event keeps no time");
 }
 
+static aclError refuse_captured(const char *api, Event *event) {
+    if (!capture_has_event(event)) { return ACL_SUCCESS; }
+    return emu_fail(ACL_ERROR_RT_EVENT_CAPTURED, api, "the event is part of a capture");
+}
+
 /* A record still to come, or none at all, counts as "never recorded". */
 static bool is_unrecorded(Record *record) { return record == NULL || atomic_load(&record->state) == RECORD_OPEN; }
 
@@ -237,6 +248,7 @@ static aclError synchronize(const char *api, aclrtEvent handle, int32_t timeout_
     Event *event;
     TRY(event_find(api, handle, &event));
     TRY(refuse_external(api, event));
+    TRY(refuse_captured(api, event));
     int32_t failure = atomic_load(&event->context->failure);
     if (failure != 0) { return emu_fail(failure, api, "the event's context failed in STOP mode"); }
     if (atomic_load(&event->context->device->aborting)) {
@@ -287,6 +299,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     REQUIRE(status);
     FIND_EVENT(found, event);
     TRY(refuse_external(__func__, found));
+    TRY(refuse_captured(__func__, found));
     if (found->shared != NULL) {
         bool over = event_ipc_is_over(found);
         *status = over ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
@@ -317,6 +330,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
 static aclError time_of(const char *api, Event *event, uint64_t *time_ns) {
     TRY(refuse_external(api, event));
     TRY(refuse_ipc(api, event));
+    TRY(refuse_captured(api, event));
     Record *newest = event_newest(event);
     aclError code = ACL_SUCCESS;
     if (is_unrecorded(newest)) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/mempool.h"
 
 #define FIND_POOL(pool, handle) \
@@ -72,6 +73,7 @@ aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream) {
     NEED_FEATURE(SOC_MEM_POOL);
     if (stream == NULL) { return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "stream is NULL"); }
     OWN_STREAM(queue, stream);
+    if (capture_has_stream(queue) || queue->program != NULL) { return UNSUPPORTED("a recorded task cannot free: it runs again"); }
     return mempool_free(ptr, queue, __func__);
 }
 

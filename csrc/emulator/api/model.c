@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/capture.h"
 #include "api/launch.h"
 #include "api/model.h"
 #include "engine/execution.h"
@@ -31,11 +32,6 @@ static aclError refuse_captured(const char *api, const Model *model) {
     return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "model %u is a captured one", model->id);
 }
 
-static aclError refuse_capturing(const char *api, Stream *stream) {
-    if (atomic_load(&stream->capture) == NULL) { return ACL_SUCCESS; }
-    return emu_fail(ACL_ERROR_RT_STREAM_CAPTURED, api, "stream %d is being captured", stream->id);
-}
-
 /* ---- building ---- */
 
 aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) {
@@ -57,7 +53,7 @@ static aclError check_bindable(const char *api, const Model *model, Stream *stre
         return emu_fail(ACL_ERROR_RT_STREAM_MODEL, api, "stream %d is bound already", stream->id);
     }
     TRY(refuse_captured(api, model));
-    TRY(refuse_capturing(api, stream));
+    TRY(capture_refuse(api, stream));
     if (stream->failure_mode == ACL_STOP_ON_FAILURE || (stream->flags & ACL_STREAM_FAST_LAUNCH) != 0) {
         return emu_fail_unrecorded(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, api, "not a FAST_LAUNCH stream, nor one in STOP mode");
     }
@@ -86,7 +82,7 @@ aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) {
     FIND_MODEL(model, modelRI);
     ANY_STREAM(found, stream);
     TRY(refuse_captured(__func__, model));
-    TRY(refuse_capturing(__func__, found));
+    TRY(capture_refuse(__func__, found));
     TRY(model_require_own(__func__, model));
     if (found->model != model) { return FAIL(ACL_ERROR_RT_STREAM_MODEL, "stream %d is not bound to it", found->id); }
     return model_unbind(model, found, __func__);
@@ -99,7 +95,7 @@ aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {
     FIND_MODEL(model, modelRI);
     ANY_STREAM(valid, stream);
     TRY(refuse_captured(__func__, model));
-    TRY(refuse_capturing(__func__, valid));
+    TRY(capture_refuse(__func__, valid));
     OWN_STREAM(found, stream);
     TRY(model_require_own(__func__, model));
     if (found->model != model) { return FAIL(ACL_ERROR_RT_INTERNAL_ERROR, "stream %d is not bound to it", found->id); }
@@ -156,7 +152,7 @@ static aclError check_executing(const char *api, Stream *stream) {
     if (stream->model != NULL || refused) {
         return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "stream %d cannot execute models", stream->id);
     }
-    return refuse_capturing(api, stream);
+    return capture_refuse(api, stream);
 }
 
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {

@@ -2,6 +2,7 @@
 #include "engine/overflow.h"
 
 #include "api/api.h"
+#include "api/capture.h"
 
 aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream) {
     ENTER();
@@ -14,12 +15,14 @@ aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream
         return FAIL(ACL_ERROR_RT_PARAM_INVALID, "outputSize is %zu, not %d", outputSize, OVERFLOW_STATUS_BYTES);
     }
     OWN_STREAM(queue, stream);
+    TRY(capture_refuse(__func__, queue));
     return overflow_read(queue, outputAddr, __func__);
 }
 
 aclError aclrtResetOverflowStatus(aclrtStream stream) {
     ENTER();
     OWN_STREAM(queue, stream);
+    TRY(capture_refuse(__func__, queue));
     return overflow_clear(queue, __func__);
 }
 

@@ -2,11 +2,13 @@
 #include <pthread.h>
 
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/report.h"
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
     ENTER();
     ANY_STREAM(queue, stream); /* of other contexts too */
+    TRY(capture_refuse(__func__, queue));
     return report_subscribe(queue, threadId, __func__);
 }
 
@@ -21,6 +23,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBloc
     if ((unsigned)blockType > ACL_CALLBACK_BLOCK) { return INVALID("blockType is unknown"); }
     if (fn == NULL) { return FAIL(ACL_ERROR_RT_PARAM_INVALID, "fn is NULL"); }
     OWN_STREAM(queue, stream);
+    TRY(capture_refuse(__func__, queue));
     return report_launch(queue, fn, userData, blockType == ACL_CALLBACK_BLOCK, __func__);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/capture.h"
 #include "engine/registry.h"
 #include "engine/scheduler.h"
 
@@ -37,6 +38,7 @@ static aclError destroy(aclrtStream handle, bool force, const char *api) {
     Stream *stream;
     TRY(stream_find_own(api, handle, &stream));
     if (stream->model != NULL) { return emu_fail(ACL_ERROR_RT_STREAM_MODEL, api, "the stream is bound to a model"); }
+    TRY(capture_refuse(api, stream));
     report_stream_state(handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     if (stream->is_default) { stream->context->default_stream = NULL; }
     stream_destroy(stream, force);
@@ -108,6 +110,7 @@ static aclError synchronize(aclrtStream handle, int32_t timeout_ms, const char *
     if ((stream->flags & STREAM_FLAGS_UNWAITED) != 0) { return ACL_SUCCESS; }
     Context *context;
     TRY(context_current(api, &context));
+    TRY(capture_refuse(api, stream));
     return stream_synchronize(stream, api, timeout_ms == -1 ? 0 : (uint64_t)timeout_ms * NS_PER_MS);
 }
 
@@ -131,6 +134,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status) {
     }
     CURRENT_CONTEXT(context);
     (void)context;
+    TRY(capture_refuse(__func__, found));
     TRY(stream_trouble(found, __func__));
     *status = stream_is_done(found) ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
     return ACL_SUCCESS;
@@ -223,6 +227,7 @@ aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallba
 
 static aclError set_overflow_switch(const char *api, Stream *stream, uint32_t value) {
     TRY(require_own(api, stream));
+    TRY(capture_refuse(api, stream));
     if (soc_has(SOC_OVERFLOW_SWITCH)) { stream->overflow_switch = value; }
     return ACL_SUCCESS;
 }
@@ -263,6 +268,7 @@ static aclError set_failure_attribute(const char *api, Stream *stream, const acl
 
 static aclError set_tag(const char *api, Stream *stream, const aclrtStreamAttrValue *value) {
     TRY(require_own(api, stream));
+    TRY(capture_refuse(api, stream));
     if (soc_has(SOC_CUSTOM_TAG)) { stream->custom_tag = value->userCustomTag; }
     return ACL_SUCCESS;
 }
@@ -270,7 +276,9 @@ static aclError set_tag(const char *api, Stream *stream, const aclrtStreamAttrVa
 /* Outside a capture the real runtime takes the value and goes on reading 0. */
 static aclError set_cache_op_info(const char *api, Stream *stream, const aclrtStreamAttrValue *value) {
     if (value->cacheOpInfoSwitch > 1) { return out_of_range(api, "cache-op-info switch", value->cacheOpInfoSwitch); }
-    return require_own(api, stream);
+    TRY(require_own(api, stream));
+    if (capture_has_stream(stream)) { stream->cache_op_info = value->cacheOpInfoSwitch; }
+    return ACL_SUCCESS;
 }
 
 static aclError set_priority(const char *api, Stream *stream, const aclrtStreamAttrValue *value) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/abort.h"
+#include "engine/capture.h"
 #include "engine/error.h"
 #include "engine/event.h"
 #include "engine/handle.h"
@@ -133,6 +134,7 @@ static void destroy_explicit_streams(Context *context, bool force) {
 }
 
 void context_destroy(Context *context, bool force) {
+    capture_discard_all(context);
     model_destroy_all(context, force);
     destroy_explicit_streams(context, force);
     if (context->default_stream != NULL) {

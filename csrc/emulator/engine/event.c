@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "engine/capture.h"
 #include "engine/error.h"
 #include "engine/event_ipc.h"
 #include "engine/exception.h"
@@ -402,6 +403,7 @@ aclError event_record(Event *event, Stream *stream, const char *api) {
     Record *record = record_for_recording(event);
     if (record == NULL) { return no_memory(stream, task, api); }
     task->as.event = (EventTask){.event = event_retain(event), .record = record};
+    if (capture_has_event(event)) { capture_forget_event(event); }
     stream_commit(stream, task);
     return ACL_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "engine/capture.h"
 #include "engine/counters.h"
 #include "engine/error.h"
 #include "engine/exception.h"
@@ -277,6 +278,7 @@ static bool close_queue(Stream *stream) {
     pthread_mutex_lock(&stream->submit);
     bool empty = stream_is_done(stream);
     if (empty) {
+        if (capture_has_stream(stream)) { capture_abandon(stream); }
         if (stream->recording != NULL) { stream->recording->ops->abandon(stream->recording); }
         stream->recording = &closed;
     }
