@@ -41,8 +41,8 @@ static bool is_timeout(const aclrtLaunchKernelAttr *attribute) {
     return attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT || attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US;
 }
 
-static aclError read_config(const char *api, const aclrtLaunchKernelCfg *config, uint64_t *timeout_ns) {
-    *timeout_ns = 0;
+aclError launch_read_config(const char *api, const aclrtLaunchKernelCfg *config, KernelLaunch *launch) {
+    launch->config = config;
     if (config == NULL) { return ACL_SUCCESS; }
     if (config->attrs == NULL) { return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "a configuration without attributes"); }
     bool seconds = false, microseconds = false;
@@ -50,7 +50,7 @@ static aclError read_config(const char *api, const aclrtLaunchKernelCfg *config,
         if (!is_attribute_allowed(&config->attrs[i])) {
             return emu_fail(ACL_ERROR_RT_PARAM_INVALID, api, "launch attribute %d", (int)config->attrs[i].id);
         }
-        if (is_timeout(&config->attrs[i])) { *timeout_ns = timeout_of(&config->attrs[i]); }
+        if (is_timeout(&config->attrs[i])) { launch->timeout_ns = timeout_of(&config->attrs[i]); }
         seconds |= config->attrs[i].id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT;
         microseconds |= config->attrs[i].id == ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US;
     }
@@ -146,7 +146,7 @@ aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, con
     TRY(function_find(__func__, funcHandle, &launch.function));
     TRY(refuse_no_args(__func__, argsSize));
     TRY(refuse_no_blocks(__func__, numBlocks));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     return submit(__func__, stream, &launch);
 }
 
@@ -175,7 +175,7 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
     TRY(function_find(__func__, funcHandle, &launch.function));
     TRY(refuse_no_args(__func__, argsSize));
     TRY(refuse_no_blocks(__func__, numBlocks));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     TRY(check_placeholders(__func__, &launch));
     return submit(__func__, stream, &launch);
 }
@@ -191,7 +191,7 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
     TRY(function_find(__func__, funcHandle, &launch.function));
     PackedArgs packed;
     TRY(args_packed(__func__, argsHandle, &packed));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     launch.args = packed.bytes;
     launch.args_size = packed.size;
     launch.placeholders = packed.placeholders;
@@ -246,7 +246,7 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
     KernelLaunch launch = {.blocks = numBlocks};
     TRY(function_find(__func__, func, &launch.function));
     TRY(check_array(__func__, launch.function, args));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     return submit_array(__func__, stream, &launch, args);
 }
 
@@ -275,7 +275,7 @@ aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 block
     TRY(function_find(__func__, func, &launch.function));
     TRY(check_array(__func__, launch.function, args));
     TRY(count_threads(__func__, gridDim, blockDim, &launch.blocks));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     return submit_array(__func__, stream, &launch, args);
 }
 
@@ -293,7 +293,7 @@ aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockD
                            .placeholder_count = placeHolderNum};
     TRY(function_find(__func__, func, &launch.function));
     TRY(count_threads(__func__, gridDim, blockDim, &launch.blocks));
-    TRY(read_config(__func__, cfg, &launch.timeout_ns));
+    TRY(launch_read_config(__func__, cfg, &launch));
     TRY(check_placeholders(__func__, &launch));
     return submit(__func__, stream, &launch);
 }

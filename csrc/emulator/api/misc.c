@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "engine/capture.h"
 #include "engine/work.h"
 
 /* ---- attributes ---- */
@@ -151,6 +152,7 @@ aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSi
     if (infoPtr == NULL || infoSize == 0 || infoSize > LARGEST_OP_INFO) {
         return FAIL(ACL_ERROR_RT_PARAM_INVALID, "no information of 1 to %d bytes", LARGEST_OP_INFO);
     }
+    if (!capture_note_task(infoPtr, infoSize)) { return FAIL(ACL_ERROR_RT_MEMORY_ALLOCATION, "no memory for a note"); }
     return ACL_SUCCESS;
 }
 

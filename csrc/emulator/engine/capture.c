@@ -3,9 +3,11 @@
 #include "engine/capture.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/error.h"
 #include "engine/external.h"
+#include "engine/handle.h"
 #include "engine/thread.h"
 #include "engine/update.h"
 
@@ -313,6 +315,35 @@ aclError capture_external(Event *event, Stream *stream, bool is_record, const ch
     task->as.event = (EventTask){.event = event_retain(event), .external = true};
     stream_commit(stream, task);
     return ACL_SUCCESS;
+}
+
+/* ---- notes ---- */
+
+/* Under the stream's `submit`. */
+static Node *last_recorded(Stream *stream) {
+    const Member *member = atomic_load(&stream->capture);
+    if (member == NULL || stream->cache_op_info == 0 || program_count(member->program) == 0) { return NULL; }
+    Node *last = &member->program->last->nodes[(program_count(member->program) - 1) % PROGRAM_CHUNK_TASKS];
+    return last->task->id == emu_thread.last_task_id ? last : NULL;
+}
+
+static bool note(Node *node, const void *info, size_t bytes) {
+    void *copy = malloc(bytes);
+    if (copy == NULL) { return false; }
+    free(node->op_info);
+    node->op_info = memcpy(copy, info, bytes);
+    node->op_info_bytes = bytes;
+    return true;
+}
+
+bool capture_note_task(const void *info, size_t bytes) {
+    Stream *stream = emu_thread.recorded_on == NULL ? NULL : handle_get(KIND_STREAM, emu_thread.recorded_on);
+    if (stream == NULL) { return true; }
+    pthread_mutex_lock(&stream->submit);
+    Node *node = last_recorded(stream);
+    bool noted = node == NULL || note(node, info, bytes);
+    pthread_mutex_unlock(&stream->submit);
+    return noted;
 }
 
 /* ---- task groups ---- */

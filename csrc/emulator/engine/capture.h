@@ -34,6 +34,10 @@ aclError capture_group_end(Stream *stream, struct TaskGroup **group, const char 
 /* The calling thread must not do what would wait for a stream of the context. */
 bool capture_forbids(Context *context);
 
+/* What the program says about the task that the thread submitted last: kept with it, if a capture on a stream with
+ * CACHE_OP_INFO recorded it. False without memory. */
+bool capture_note_task(const void *info, size_t bytes);
+
 /* Under the submit lock of a stream that ends. */
 void capture_abandon(Stream *stream);
 void capture_discard_all(const Context *context);

@@ -122,6 +122,10 @@ static bool drop_condition(Stream *stream, Task *task, DropReason reason) {
 static const TaskOps condition_ops = {
     .name = "condition", .run = run_condition, .drop = drop_condition, .relays = true};
 
+const Branch *condition_branch(const Task *task) {
+    return task->ops == &condition_ops ? task->as.condition.branch : NULL;
+}
+
 static Model *make_sub_model(Model *parent, const char *api) {
     Model *model = NULL;
     if (model_create(parent->context, &model, api) != ACL_SUCCESS) { return NULL; }

@@ -33,6 +33,9 @@ aclError condition_find(const char *api, aclmdlRICondHandle handle, Condition **
 aclError condition_add_task(Stream *stream, Condition *condition, aclmdlRICondTaskType type, uint32_t count,
                             aclmdlRI *models, const char *api);
 
+/* What a condition task chooses from; NULL for other tasks. */
+const Branch *condition_branch(const Task *task);
+
 /* Under the model's lock: an execution begins. */
 void condition_reset(Model *model);
 void condition_forget(Model *model);

@@ -377,6 +377,16 @@ static const TaskOps signal_record_ops = RECORD_OPS(rearm_record);
 static const TaskOps signal_wait_ops = WAIT_OPS(run_wait, drop_wait);
 static const TaskOps external_signal_wait_ops = WAIT_OPS(run_external_signal_wait, drop_wait);
 
+bool event_orders_capture(const Task *task) {
+    return task->ops == &event_captured_record_ops || task->ops == &event_captured_wait_ops;
+}
+
+void event_retarget(const Task *before, Task *task, Event *event) {
+    const EventTask *old = &before->as.event;
+    Record *record = old->external ? NULL : record_retain(&event->signal);
+    task->as.event = (EventTask){event_retain(event), record, old->timeout_ns, old->external};
+}
+
 /* ---- submitting ---- */
 
 static aclError no_memory(Stream *stream, Task *task, const char *api) {

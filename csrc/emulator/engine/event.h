@@ -79,6 +79,10 @@ void record_finish(Record *record, RecordState state);
 extern const TaskOps event_captured_record_ops, event_captured_wait_ops;
 /* The same with a record of the execution's own (external.h). */
 extern const TaskOps event_external_record_ops, event_external_wait_ops;
+/* It is one of the former: others depend on it. */
+bool event_orders_capture(const Task *task);
+/* Makes `task` the same as `before` for another event. */
+void event_retarget(const Task *before, Task *task, Event *event);
 Event *event_retain(Event *event);
 void event_release(Event *event);
 bool record_is_over(Record *record);

@@ -129,6 +129,7 @@ static void end_node(const Node *node) {
     config_free(node->staged_config);
     if (node->handle != NULL) { handle_drop(node->handle); }
     config_free(node->config);
+    free(node->op_info);
 }
 
 void program_clear(Program *program) {

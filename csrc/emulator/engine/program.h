@@ -26,6 +26,8 @@ typedef struct Node {
     const struct Node *after; /* event wait of a capture: the record it waits for */
     struct TaskGroup *group;
     struct LaunchConfig *config;
+    void *op_info;            /* what aclrtCacheLastTaskOpInfo said about it, or NULL */
+    size_t op_info_bytes;
     Task *staged;             /* aclmdlRITaskSetParams: from the next aclmdlRIUpdate on */
     struct LaunchConfig *staged_config;
     bool staged_disabled;

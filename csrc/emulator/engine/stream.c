@@ -412,11 +412,13 @@ void stream_commit(Stream *stream, Task *task) {
     if (stream->recording != NULL) {
         stream->recording->ops->commit(stream->recording, task);
         emu_thread.last_task_id = task->id;
+        emu_thread.recorded_on = stream->handle;
         pthread_mutex_unlock(&stream->submit);
         return;
     }
     task->id = (uint32_t)tail;
     emu_thread.last_task_id = task->id;
+    emu_thread.recorded_on = NULL;
     prefetch_slot(stream, tail + SLOTS_AHEAD);
     /* Publishes the slot. Sequentially consistent against the runner that goes idle: see scheduler.c. */
     atomic_store(&stream->tail, tail + 1);

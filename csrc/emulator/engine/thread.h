@@ -14,6 +14,7 @@ typedef struct ThreadState {
     int32_t device;       /* device + 1 set by aclrtSetDevice; 0 = none */
     aclError last_error;
     uint32_t last_task_id;
+    void *recorded_on;    /* the stream that recorded the last task instead of queueing it, or NULL */
     int32_t capture_mode; /* aclmdlRICaptureMode of this thread */
     void *resource_stream;
     char *message;        /* pending text for aclGetRecentErrMsg, or NULL */

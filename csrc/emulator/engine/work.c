@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "engine/scheduler.h"
+#include "engine/thread.h"
 
 /* ---- kernels ---- */
 
@@ -116,9 +117,7 @@ __attribute__((cold, noinline)) static bool take_timed_args(Task *task, const Ke
     return true;
 }
 
-aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api) {
-    Task *task;
-    TRY(stream_begin(stream, api, &kernel_ops, &task));
+static bool fill(Task *task, const KernelLaunch *launch) {
     KernelTask *kernel = &task->as.kernel;
     kernel->function = launch->function;
     kernel->entry = launch->function->entry;
@@ -127,10 +126,24 @@ aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api
     kernel->heap_args = NULL;
     kernel->device_args = launch->args_on_device ? launch->args : NULL;
     uint64_t timeout_ns = timeout_of(launch);
-    bool taken = true;
-    if (timeout_ns != 0) { taken = take_timed_args(task, launch, timeout_ns); }
-    else if (!launch->args_on_device && launch->args_size > 0) { taken = take_args(task, launch); }
-    if (taken) {
+    if (timeout_ns != 0) { return take_timed_args(task, launch, timeout_ns); }
+    return launch->args_on_device || launch->args_size == 0 || take_args(task, launch);
+}
+
+bool work_make(Task *task, const KernelLaunch *launch) {
+    task->ops = &kernel_ops;
+    atomic_store(&task->cancelled, 0);
+    task->thread_id = emu_thread_id();
+    return fill(task, launch);
+}
+
+aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api) {
+    Task *task;
+    TRY(stream_begin(stream, api, &kernel_ops, &task));
+    if (launch->config != NULL && stream->recording != NULL) {
+        stream->recording->ops->describe(stream->recording, launch->config);
+    }
+    if (fill(task, launch)) {
         stream_commit(stream, task);
         return ACL_SUCCESS;
     }

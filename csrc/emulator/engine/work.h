@@ -15,9 +15,12 @@ typedef struct KernelLaunch {
     const aclrtPlaceHolderInfo *placeholders;
     size_t placeholder_count;
     uint64_t timeout_ns;   /* 0 = the process-wide one; FOREVER = none */
+    const aclrtLaunchKernelCfg *config; /* or NULL */
 } KernelLaunch;
 
 aclError work_launch(Stream *stream, const KernelLaunch *launch, const char *api);
+/* The same as a task that belongs to no stream yet. False without memory. */
+bool work_make(Task *task, const KernelLaunch *launch);
 /* How long kernels launched from now on may run: then they are asked to return and fail. 0 = for ever. */
 void work_set_kernel_timeout(uint64_t timeout_ns);
 
