@@ -79,3 +79,14 @@ def test_bench_of_copies_has_every_size_and_direction(tmp_path):
     assert len({r["row"] for r in results}) == 4
     assert {r["caller"] for r in results} >= {"memcpy", "H2D", "D2H", "D2D", "H2D, async", "D2H, async", "D2D, async"}
     assert "part of memcpy's rate" in done.stdout
+
+
+@pytest.mark.slow
+def test_bench_of_replays_beside_the_queue_and_launches(tmp_path):
+    figures = tmp_path / "replays.json"
+    done = run("bench", "--suite", "replays", "--quick", "--json", str(figures))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(figures.read_text())["results"]
+    assert {r["row"] for r in results} == {"1", "10", "100", "1000"}
+    assert {r["caller"] for r in results} == {"queued", "replay", "launched, bound", "launched, unbound"}
+    assert "A replay of 1,000 costs" in done.stdout

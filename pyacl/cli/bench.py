@@ -12,17 +12,17 @@ import argparse
 from rich.console import Console
 
 import pyacl
-from pyacl.cli import callers, copy_suite, launch_suite, stream_suite
+from pyacl.cli import callers, copy_suite, launch_suite, replay_suite, stream_suite
 from pyacl.cli.measure import QUICK_TURNS, TURNS, make_progress, print_heading, write_json
 
 TABLE_WIDTH = 118  # a narrow terminal wraps the lines; rich would cut the figures
-SUITES = {"streams": stream_suite, "launch": launch_suite, "copies": copy_suite}
+SUITES = {"streams": stream_suite, "launch": launch_suite, "copies": copy_suite, "replays": replay_suite}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", choices=SUITES, default="streams", help="streams: every call, per stream flag; launch: "
                         "launches by arguments, batches, threads, streams, with a busy thread beside; copies: by size "
-                        "and direction")  # fmt: skip
+                        "and direction; replays: by captured kernels")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="fewer turns")
     parser.add_argument("--json", metavar="FILE", help="also write every figure to FILE")
     parser.add_argument("--kernel", metavar="FILE", help="binary with the kernel to launch (default: pyacl's host kernels, "
