@@ -22,11 +22,14 @@ from pyacl.enums import *
 from pyacl.errors import *
 from pyacl.event import Event
 from pyacl.kernel import Binary, Kernel, Plan
+from pyacl.kernel_args import KernelArgs
+from pyacl.launch_config import LaunchConfig
 from pyacl.memory import DeviceBuffer, HostBuffer
 from pyacl.model import Branch, Graph, GraphCondition, Model, Task, TaskGroup, capture_thread_mode
 from pyacl.notify import CountNotify, Notify
 from pyacl.report import ReportThread, process_report, subscribe_report, unsubscribe_report
 from pyacl.stream import Stream
+from pyacl.symbol import Symbol
 
 __version__ = "0.1.0"
 
@@ -43,12 +46,15 @@ __all__ = [
     "GraphCondition",
     "HostBuffer",
     "Kernel",
+    "KernelArgs",
     "LaunchBatch",
+    "LaunchConfig",
     "Model",
     "Notify",
     "Plan",
     "ReportThread",
     "Stream",
+    "Symbol",
     "Task",
     "TaskGroup",
     "capture_thread_mode",

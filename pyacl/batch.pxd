@@ -1,7 +1,7 @@
 # Many submissions in one crossing of the border to C.
 from libc.stdint cimport uint32_t
 
-from pyacl.acl cimport aclError
+from pyacl.acl cimport aclError, aclrtLaunchKernelCfg, aclrtPlaceHolderInfo
 
 cdef enum Step:
     LAUNCH
@@ -15,6 +15,9 @@ cdef struct Item:
     void *subject      # kernel function or event
     size_t offset      # of the arguments in `packed`
     size_t size
+    aclrtLaunchKernelCfg *cfg
+    aclrtPlaceHolderInfo *placeholders
+    size_t placeholder_count
 
 
 cdef class LaunchBatch:

@@ -95,6 +95,9 @@ cdef class LaunchBatch:
         item = self.add_item(LAUNCH, stream, plan.kernel._handle)
         item.blocks = plan._blocks
         item.size = plan.bytes
+        item.cfg = plan.cfg
+        item.placeholders = plan.placeholders
+        item.placeholder_count = plan.placeholder_count
         self.bytes += plan.bytes
         self._plans.append(plan)
         self._used[plan] = None
@@ -138,7 +141,7 @@ cdef class LaunchBatch:
         Raises
         ------
         ValueError
-            Wrong shape, launches of different specs, or a ``bytes`` or ``bf16`` argument among them.
+            Wrong shape, launches of different specs, or a ``bytes``, ``data`` or ``bf16`` argument among them.
         OverflowError
             A value does not fit its argument. Nothing is changed then.
         """
@@ -200,7 +203,8 @@ cdef class LaunchBatch:
             item = &self.items[i]
             if item.step == LAUNCH:
                 code = acl.aclrtLaunchKernelWithHostArgs(
-                    item.subject, item.blocks, item.stream, NULL, self.packed + item.offset, item.size, NULL, 0
+                    item.subject, item.blocks, item.stream, item.cfg, self.packed + item.offset, item.size,
+                    item.placeholders, item.placeholder_count,
                 )
             elif item.step == RECORD:
                 code = acl.aclrtRecordEvent(item.subject, item.stream)

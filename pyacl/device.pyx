@@ -223,7 +223,7 @@ cdef class Context(Handle):
     def __exit__(self, *exc):
         cdef void *before = self._before
         self.close()
-        if before is not NULL:
+        if before is not NULL and before != self._handle:
             with nogil: check(acl.aclrtSetCurrentContext(before), "aclrtSetCurrentContext")
 
     def __dealloc__(self):

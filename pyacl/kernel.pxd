@@ -2,7 +2,9 @@
 from libc.stdint cimport uint32_t
 
 from pyacl._handle cimport Handle
+from pyacl.acl cimport aclrtLaunchKernelCfg, aclrtPlaceHolderInfo
 from pyacl.callback cimport Callback
+from pyacl.launch_config cimport LaunchConfig
 from pyacl.stream cimport Stream
 
 cdef class Binary(Handle):
@@ -11,8 +13,14 @@ cdef class Binary(Handle):
 
 
 cdef class Kernel(Handle):
-    cdef readonly str name
+    cdef str _name       # None until somebody asks, if it was not looked up by name
     cdef Binary _binary  # keeps the code loaded; None for a borrowed function
+
+    cdef int require_open(self) except -1
+
+
+# Of a launch, checked.
+cdef uint32_t count_blocks(blocks) except 0
 
 
 cdef class Plan:
@@ -23,7 +31,12 @@ cdef class Plan:
     cdef uint32_t _blocks
     cdef uint32_t count            # arguments
     cdef size_t bytes              # of all of them, packed
-    cdef void *slots               # a Slot for each, see csrc/runtime/pack.h
+    cdef readonly LaunchConfig config
+    cdef aclrtLaunchKernelCfg *cfg    # of the config, or NULL
+    cdef object _layout               # owns what follows
+    cdef void *slots                  # a Slot for each argument, see csrc/runtime/pack.h
+    cdef aclrtPlaceHolderInfo *placeholders
+    cdef size_t placeholder_count
 
     cdef bint is_open(self) noexcept
     cdef int require_open(self) except -1

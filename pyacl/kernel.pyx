@@ -6,53 +6,28 @@ out, once. ``plan(a, b, n)`` packs the values at their places on the C stack and
 keywords.
 """
 import os
-import re
 
 import cython
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
-from libc.math cimport isfinite
-from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from pyacl cimport acl as abi
-from pyacl._gil cimport keeps_gil
+from pyacl._arguments cimport (
+    SLOT, Layout, Slot, find_layout, fit_layout, guess_layout, pack_fast, put, wrong_count,
+)
+from pyacl._gil cimport count_submission, keeps_gil
 from pyacl._handle cimport Handle
 from pyacl._runtime cimport acl, check, ensure_initialized, fork_generation
 from pyacl.callback cimport Callback, exception_function, new_callback
-from pyacl.memory cimport DeviceBuffer, HostBuffer
+from pyacl.launch_config cimport LaunchConfig, config_address
+from pyacl.memory cimport DeviceBuffer
 from pyacl.stream cimport Stream, check_on, raise_on
 
-cdef extern from "Python.h":
-    unsigned long PyLong_AsUnsignedLong(object) except? 0xFFFFFFFFFFFFFFFF
-    long PyLong_AsLong(object) except? -1
-    double PyFloat_AsDouble(object) except? -1.0
-    object PyNumber_Index(object)
-
-cdef extern from "pack.h":
-    enum:
-        SLOT "PACK_SLOT"
-    ctypedef enum ArgumentKind:
-        POINTER
-        UNSIGNED
-        SIGNED
-        BOOL
-        FLOAT64
-        FLOAT32
-        FLOAT16
-        BFLOAT16
-        RAW
-    ctypedef struct Slot:
-        ArgumentKind kind
-        uint32_t offset
-        uint32_t size
-        int64_t lowest
-        uint64_t highest
-        uint64_t mask
-    bint pack_fast(const Slot *slot, PyObject *value, unsigned char *packed) noexcept
+from pyacl.enums import FuncAttribute, KernelType
 
 cdef extern from *:
     """
@@ -70,17 +45,7 @@ cdef extern from *:
 cdef enum:
     INLINE_BYTES = 512     # arguments up to here are packed on the stack
     MOST_BLOCKS = 65535
-    MOST_BYTES = 65528     # more than any product's argument area
-
-# token: kind, bytes
-KINDS = {
-    "p": (POINTER, 8),
-    "u8": (UNSIGNED, 1), "u16": (UNSIGNED, 2), "u32": (UNSIGNED, 4), "u64": (UNSIGNED, 8),
-    "i8": (SIGNED, 1), "i16": (SIGNED, 2), "i32": (SIGNED, 4), "i64": (SIGNED, 8),
-    "bool": (BOOL, 1),
-    "f64": (FLOAT64, 8), "f32": (FLOAT32, 4), "f16": (FLOAT16, 2), "bf16": (BFLOAT16, 2),
-}  # fmt: skip
-RAW_WORD = re.compile(r"bytes\[([1-9][0-9]*)\]")
+    MOST_NAME = 4096
 
 
 # ---- binaries ----
@@ -96,6 +61,8 @@ cdef class Binary(Handle):
         Which kind of core it is for. Needed for data on a real NPU, where files say it themselves.
     lazy : bool, default False
         Load when the first function of it is launched.
+    cpu_mode : int, optional
+        It holds AI CPU kernels: 0 from an operator's description alone, 1 from its library, 2 from a library in `source`.
 
     Raises
     ------
@@ -113,8 +80,8 @@ cdef class Binary(Handle):
 
     _exit_rank = 1
 
-    def __init__(self, source, magic=None, lazy=False):
-        cdef abi.aclrtBinaryLoadOption options[2]
+    def __init__(self, source, magic=None, lazy=False, cpu_mode=None):
+        cdef abi.aclrtBinaryLoadOption options[3]
         cdef abi.aclrtBinaryLoadOptions load
         cdef abi.aclrtBinaryLoadOptions *chosen = NULL
         load.options = options
@@ -124,6 +91,8 @@ cdef class Binary(Handle):
             add_option(&load, abi.ACL_RT_BINARY_LOAD_OPT_MAGIC, magic)
         if lazy:
             add_option(&load, abi.ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD, 1)
+        if cpu_mode is not None:
+            add_option(&load, abi.ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE, cpu_mode)
         if load.numOpt > 0:
             chosen = &load
         if isinstance(source, (str, os.PathLike)):
@@ -153,11 +122,73 @@ cdef class Binary(Handle):
         cdef abi.aclrtFuncHandle function = NULL
         self.use()
         with nogil: check(acl.aclrtBinaryGetFunction(self._handle, text, &function), "aclrtBinaryGetFunction")
-        cdef Kernel kernel = Kernel.__new__(Kernel)
-        kernel.adopt(function, False, self)
-        kernel.name = name
-        kernel._binary = self
-        return kernel
+        return new_kernel(self, function, name)
+
+    def kernel_by_entry(self, entry):
+        """Look a kernel up by its entry, the number that tells the variants of one operator apart.
+
+        C: ``aclrtBinaryGetFunctionByEntry``. As in compiled operators, it is the number that the kernel's name ends in:
+        7 finds ``add_7``.
+
+        Raises
+        ------
+        InvalidParamError
+            The binary has no kernel of that entry (107000).
+        """
+        cdef uint64_t key = entry
+        cdef abi.aclrtFuncHandle function = NULL
+        self.use()
+        with nogil:
+            check(acl.aclrtBinaryGetFunctionByEntry(self._handle, key, &function), "aclrtBinaryGetFunctionByEntry")
+        return new_kernel(self, function, None)
+
+    def cpu_kernel(self, str function not None, str name not None):
+        """Register a kernel of AI CPU code: `function` of the library, as the operator `name` (``aclrtRegisterCpuFunc``).
+
+        Raises
+        ------
+        NotSupportedError
+            The binary holds no AI CPU kernels; on the emulator none does (207000).
+        """
+        cdef bytes c_function = function.encode()
+        cdef bytes c_name = name.encode()
+        cdef const char *function_text = c_function
+        cdef const char *name_text = c_name
+        cdef abi.aclrtFuncHandle handle = NULL
+        self.use()
+        with nogil:
+            check(acl.aclrtRegisterCpuFunc(self._handle, function_text, name_text, &handle), "aclrtRegisterCpuFunc")
+        return new_kernel(self, handle, name)
+
+    def variable(self, str name not None):
+        """A global variable of the binary on the current device, as memory (``aclrtBinaryGetGlobal``).
+
+        Returns
+        -------
+        DeviceBuffer
+            Borrowed; keeps the binary loaded.
+
+        Raises
+        ------
+        InvalidParamError
+            The binary has no variable of that name (107042).
+        """
+        cdef bytes c_name = name.encode()
+        cdef const char *text = c_name
+        cdef void *address = NULL
+        cdef size_t nbytes = 0
+        self.use()
+        with nogil: check(acl.aclrtBinaryGetGlobal(self._handle, text, &address, &nbytes), "aclrtBinaryGetGlobal")
+        return DeviceBuffer.from_handle(<uintptr_t>address, nbytes, self)
+
+    @property
+    def device_extent(self):
+        """Where its code lies on the device and how many bytes it has: (address, nbytes) (``aclrtBinaryGetDevAddress``)."""
+        cdef void *address = NULL
+        cdef size_t nbytes = 0
+        self.use()
+        with nogil: check(acl.aclrtBinaryGetDevAddress(self._handle, &address, &nbytes), "aclrtBinaryGetDevAddress")
+        return <uintptr_t>address, nbytes
 
     def on_exception(self, function):
         """Have a function called with an `ExceptionInfo` when a kernel of this binary fails.
@@ -222,14 +253,16 @@ cdef void *load_data(bytes data, abi.aclrtBinaryLoadOptions *options) except? NU
 
 # ---- kernels ----
 
-cdef class Kernel(Handle):
-    """A kernel of a `Binary`, from ``binary.kernel(name)``. Keeps the binary loaded.
+cdef Kernel new_kernel(Binary binary, void *function, name):
+    cdef Kernel kernel = Kernel.__new__(Kernel)
+    kernel.adopt(function, False, binary)
+    kernel._name = name
+    kernel._binary = binary
+    return kernel
 
-    Attributes
-    ----------
-    name : str or None
-        What it was looked up by; None when borrowed.
-    """
+
+cdef class Kernel(Handle):
+    """A kernel of a `Binary`, from ``binary.kernel(name)``. Keeps the binary loaded."""
 
     def __init__(self):
         raise TypeError("a Kernel comes from Binary.kernel(name), or from Kernel.from_handle(handle)")
@@ -242,26 +275,133 @@ cdef class Kernel(Handle):
         self.adopt(<void *><uintptr_t>handle, False, owner)
         return self
 
-    def bind(self, spec="", *, blocks=1, stream=None):
+    @classmethod
+    def from_symbol(cls, symbol):
+        """The kernel that compiled host code has registered under an address (``aclrtGetFuncBySymbol``).
+
+        Raises
+        ------
+        InvalidParamError
+            Nothing is registered there; on the emulator nothing ever is (107044).
+        """
+        cdef void *address = <void *><uintptr_t>PyNumber_Index(symbol)
+        cdef abi.aclrtFuncHandle function = NULL
+        ensure_initialized()
+        with nogil: check(acl.aclrtGetFuncBySymbol(address, &function), "aclrtGetFuncBySymbol")
+        return cls.from_handle(<uintptr_t>function)
+
+    cdef int require_open(self) except -1:
+        self.use()
+        if self._binary is not None:
+            self._binary.use()
+        return 0
+
+    @property
+    def name(self):
+        """What it was looked up by, or else what the runtime calls it (``aclrtGetFunctionName``)."""
+        cdef char text[MOST_NAME]
+        if self._name is None:
+            self.require_open()
+            with nogil: check(acl.aclrtGetFunctionName(self._handle, MOST_NAME, text), "aclrtGetFunctionName")
+            self._name = text.decode()
+        return self._name
+
+    @property
+    def binary(self):
+        """The binary it is in; for a borrowed function the one that the runtime names (``aclrtFunctionGetBinary``)."""
+        cdef abi.aclrtBinHandle handle = NULL
+        self.require_open()
+        if self._binary is not None:
+            return self._binary
+        with nogil: check(acl.aclrtFunctionGetBinary(self._handle, &handle), "aclrtFunctionGetBinary")
+        return Binary.from_handle(<uintptr_t>handle, self)
+
+    def attribute(self, which):
+        """One attribute, an int (``aclrtGetFunctionAttribute``).
+
+        Parameters
+        ----------
+        which : FuncAttribute
+            KERNEL_TYPE, KERNEL_SCHED_MODE, or KERNEL_RATIO (of cube to vector cores, which only mixed kernels have).
+
+        Raises
+        ------
+        NotSupportedError
+            This kernel does not have it (207000).
+        """
+        cdef abi.aclrtFuncAttribute kind = which
+        cdef int64_t value = 0
+        self.require_open()
+        with nogil: check(acl.aclrtGetFunctionAttribute(self._handle, kind, &value), "aclrtGetFunctionAttribute")
+        return value
+
+    @property
+    def type(self):
+        """Which cores run it, a `KernelType` (``aclrtGetFunctionAttribute``)."""
+        return KernelType(self.attribute(FuncAttribute.KERNEL_TYPE))
+
+    @property
+    def addresses(self):
+        """Where it begins on the device: (cube core, vector core), 0 for none (``aclrtGetFunctionAddr``)."""
+        cdef void *cube = NULL
+        cdef void *vector = NULL
+        self.require_open()
+        with nogil: check(acl.aclrtGetFunctionAddr(self._handle, &cube, &vector), "aclrtGetFunctionAddr")
+        return <uintptr_t>cube, <uintptr_t>vector
+
+    @property
+    def code_sizes(self):
+        """Bytes of its code: (cube core, vector core), 0 for none (``aclrtGetFunctionSize``)."""
+        cdef size_t cube = 0
+        cdef size_t vector = 0
+        self.require_open()
+        with nogil: check(acl.aclrtGetFunctionSize(self._handle, &cube, &vector), "aclrtGetFunctionSize")
+        return cube, vector
+
+    @property
+    def parameters(self):
+        """Offset and bytes of each parameter (``aclrtFunctionGetParamCount``, ``aclrtFunctionGetParamInfo``).
+
+        Raises
+        ------
+        InvalidParamError
+            The kernel tells nothing about them (107000). On the emulator ``PYACL_KERNEL_PARAMS`` does.
+        """
+        cdef size_t count = 0
+        cdef size_t offset = 0
+        cdef size_t nbytes = 0
+        cdef size_t i
+        self.require_open()
+        check(acl.aclrtFunctionGetParamCount(self._handle, &count), "aclrtFunctionGetParamCount")
+        result = []
+        for i in range(count):
+            check(acl.aclrtFunctionGetParamInfo(self._handle, i, &offset, &nbytes), "aclrtFunctionGetParamInfo")
+            result.append((offset, nbytes))
+        return result
+
+    def bind(self, spec="", *, blocks=1, stream=None, config=None):
         """Prepare launches of this kernel: `plan(values...)` then launches.
 
         Parameters
         ----------
         spec : str or sequence of str
             One word per argument: ``p`` (address), ``u8 u16 u32 u64``, ``i8 i16 i32 i64``, ``bool``, ``f16``, ``bf16``,
-            ``f32``, ``f64``, or ``bytes[N]`` for N raw bytes. Each lands in slots of 8 bytes, in this order.
+            ``f32``, ``f64``, ``bytes[N]`` for N raw bytes, or ``data[N]`` for N bytes that travel with the arguments and
+            reach the kernel as an address (a placeholder). Each lands in slots of 8 bytes, in this order.
         blocks : int, default 1
             How many blocks run the kernel, 1 to 65,535.
         stream : Stream, optional
             Where to launch; the current context's default stream without one.
+        config : LaunchConfig, optional
+            Attributes of the launches.
 
         Returns
         -------
         Plan
         """
-        return make_plan(self, spec, blocks, stream)
+        return make_plan(self, find_layout(spec), blocks, stream, config)
 
-    def launch(self, stream, blocks, *args):
+    def launch(self, stream, blocks, *args, config=None):
         """``launch(stream, blocks, [spec,] *values)``: launch once (``aclrtLaunchKernelWithHostArgs``).
 
         For launches that repeat, `bind` is faster.
@@ -278,6 +418,8 @@ cdef class Kernel(Handle):
             Python float could mean any width: pass ``numpy.float32(x)``, or give a spec.
         *values
             The arguments.
+        config : LaunchConfig, optional
+            Attributes of the launch.
 
         Raises
         ------
@@ -293,10 +435,129 @@ cdef class Kernel(Handle):
         Releases the GIL: blocks while the stream's queue is full. The arguments are copied during the call; what they
         point to has to live until the stream has passed. Source: CANN Runtime API, 14 Kernel loading and execution.
         """
-        if args and isinstance(args[0], str):
-            make_plan(self, args[0], blocks, stream)(*args[1:])
-        else:
-            make_plan(self, guess_spec(args), blocks, stream)(*args)
+        layout, values = split(args)
+        make_plan(self, layout, blocks, stream, config)(*values)
+
+    def launch_device_args(self, Stream stream not None, blocks, DeviceBuffer args not None, LaunchConfig config=None):
+        """Launch with arguments that lie packed in device memory (``aclrtLaunchKernel``, ``…V2`` with a config).
+
+        Parameters
+        ----------
+        stream : Stream
+        blocks : int
+            1 to 65,535.
+        args : DeviceBuffer
+            The packed arguments, all of it; see `Plan.packed`. They are read when the kernel runs: leave them alone until
+            then. Kept until the stream has passed the launch.
+        config : LaunchConfig, optional
+            Attributes of the launch.
+
+        Notes
+        -----
+        Releases the GIL, raises, and blocks like `launch`.
+        """
+        cdef uint32_t count = count_blocks(blocks)
+        cdef void *queue = stream._handle
+        cdef void *address
+        cdef size_t nbytes = args.nbytes
+        cdef abi.aclrtLaunchKernelCfg *cfg = config_address(config)
+        cdef abi.aclError code
+        cdef const char *call = "aclrtLaunchKernel" if config is None else "aclrtLaunchKernelV2"
+        self.require_open()
+        stream.use()
+        args.use_memory()
+        address = args._handle
+        count_submission(&stream._room)
+        with nogil:
+            if cfg is NULL:
+                code = acl.aclrtLaunchKernel(self._handle, count, address, nbytes, queue)
+            else:
+                code = acl.aclrtLaunchKernelV2(self._handle, count, address, nbytes, cfg, queue)
+        if code != 0:
+            raise_on(stream, code, call)
+        stream.keep(self, args)
+
+    def launch_array(self, Stream stream, blocks, *args, LaunchConfig config=None):
+        """`launch` by one pointer per parameter (``aclrtLaunchKernelWithArgsArray``).
+
+        The runtime packs the values by what the kernel tells of its parameters, so they are checked against that first:
+        a Python int or float becomes as wide as its parameter.
+
+        Raises
+        ------
+        InvalidParamError
+            The kernel tells nothing about its parameters (107000).
+        ValueError, TypeError
+            Values that do not fit the parameters' count and sizes.
+        """
+        cdef ArgumentArray array = ArgumentArray(self, args)
+        cdef uint32_t count = count_blocks(blocks)
+        cdef void *queue = open_queue(stream)
+        cdef abi.aclrtLaunchKernelCfg *cfg = config_address(config)
+        cdef abi.aclError code
+        with nogil:
+            code = acl.aclrtLaunchKernelWithArgsArray(self._handle, count, queue, cfg, array.pointers)
+        finish_launch(self, stream, args, code, "aclrtLaunchKernelWithArgsArray")
+
+    def launch_simt(self, Stream stream, grid, block, *args, dynamic_ubuf=0, LaunchConfig config=None):
+        """Launch a SIMT kernel on a grid of blocks of threads (``aclrtLaunchSIMTKernelWithHostArgs``).
+
+        Parameters
+        ----------
+        stream : Stream or None
+            None: the current context's default stream.
+        grid, block : int or sequence of up to 3 int
+            How many blocks, and how many threads in each, along x, y and z.
+        *args
+            ``[spec,] *values`` as for `launch`.
+        dynamic_ubuf : int, default 0
+            Bytes of unified buffer for each block, besides the static ones.
+        config : LaunchConfig, optional
+            Attributes of the launch.
+
+        Raises
+        ------
+        NotSupportedError
+            The product has no SIMT cores; only the 950 does (207000).
+        InvalidParamError
+            No SIMT kernel, or a dimension that is 0 or over the device's limit (107000).
+
+        Notes
+        -----
+        Releases the GIL, and blocks like `launch`. On the emulator every thread of the grid is one call of the host kernel.
+        """
+        cdef Layout layout
+        cdef bytes packed
+        cdef abi.dim3 blocks = dimensions(grid, "grid")
+        cdef abi.dim3 threads = dimensions(block, "block")
+        cdef size_t ubuf = dynamic_ubuf
+        cdef void *queue = open_queue(stream)
+        cdef abi.aclrtLaunchKernelCfg *cfg = config_address(config)
+        cdef char *bytes_start
+        cdef abi.aclError code
+        layout, values = split(args)
+        packed = layout.packed(values)
+        bytes_start = packed
+        self.require_open()
+        with nogil:
+            code = acl.aclrtLaunchSIMTKernelWithHostArgs(
+                self._handle, blocks, threads, ubuf, queue, cfg, bytes_start, layout.bytes, layout.placeholders,
+                layout.placeholder_count,
+            )
+        finish_launch(self, stream, values, code, "aclrtLaunchSIMTKernelWithHostArgs")
+
+    def launch_simt_array(self, Stream stream, grid, block, *args, dynamic_ubuf=0, LaunchConfig config=None):
+        """`launch_simt` by one pointer per parameter (``aclrtLaunchSIMTKernelWithArgsArray``); values as for `launch_array`."""
+        cdef ArgumentArray array = ArgumentArray(self, args)
+        cdef abi.dim3 blocks = dimensions(grid, "grid")
+        cdef abi.dim3 threads = dimensions(block, "block")
+        cdef size_t ubuf = dynamic_ubuf
+        cdef void *queue = open_queue(stream)
+        cdef abi.aclrtLaunchKernelCfg *cfg = config_address(config)
+        cdef abi.aclError code
+        with nogil:
+            code = acl.aclrtLaunchSIMTKernelWithArgsArray(self._handle, blocks, threads, ubuf, queue, cfg, array.pointers)
+        finish_launch(self, stream, args, code, "aclrtLaunchSIMTKernelWithArgsArray")
 
     def close(self):
         """Forget the function. It ends with its binary; nothing is destroyed here."""
@@ -304,7 +565,76 @@ cdef class Kernel(Handle):
         self._binary = self._parent = None
 
     def __repr__(self):
-        return f"<pyacl.Kernel {self.name or hex(<uintptr_t>self._handle)}{', closed' if self._closed else ''}>"
+        return f"<pyacl.Kernel {self._name or hex(<uintptr_t>self._handle)}{', closed' if self._closed else ''}>"
+
+
+# ---- what the launches share ----
+
+cdef tuple split(tuple args):
+    """The layout and the values of ``[spec,] *values``."""
+    if args and isinstance(args[0], str):
+        return find_layout(args[0]), args[1:]
+    return guess_layout(args), args
+
+
+cdef uint32_t count_blocks(blocks) except 0:
+    blocks = PyNumber_Index(blocks)
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise ValueError(f"blocks is {blocks}, expected 1 to {MOST_BLOCKS}")
+    return blocks
+
+
+cdef abi.dim3 dimensions(sizes, str what) except *:
+    cdef abi.dim3 result
+    sizes = (sizes,) if hasattr(sizes, "__index__") else tuple(sizes)
+    if not 1 <= len(sizes) <= 3 or any(not 1 <= size <= 0xFFFFFFFF for size in sizes):
+        raise ValueError(f"{what} is {sizes}, expected one to three sizes of at least 1")
+    result.x, result.y, result.z = (*sizes, 1, 1)[:3]
+    return result
+
+
+cdef void *open_queue(Stream stream) except? NULL:
+    """Of a stream that is about to be submitted to by a call that releases the GIL; NULL stands for the default stream."""
+    if stream is None:
+        return NULL
+    stream.use()
+    count_submission(&stream._room)
+    return stream._handle
+
+
+cdef int finish_launch(Kernel kernel, Stream stream, object values, abi.aclError code, const char *call) except -1:
+    if code != 0:
+        raise_on(stream, code, call)
+    if stream is not None:
+        stream.keep_recorded(kernel, values)
+    return 0
+
+
+cdef class ArgumentArray:
+    """Values packed by what a kernel tells of its parameters, and a pointer to each."""
+    cdef bytes packed
+    cdef void **pointers
+
+    def __init__(self, Kernel kernel, tuple args):
+        cdef Layout layout
+        cdef uint32_t i
+        sizes = [nbytes for _, nbytes in kernel.parameters]
+        if args and isinstance(args[0], str):
+            layout, args = split(args)
+        else:
+            layout = fit_layout(args, sizes)
+        given = [layout.slots[i].size for i in range(layout.count)]
+        if layout.placeholder_count > 0 or given != sizes:
+            raise ValueError(f"{kernel!r} takes parameters of {sizes} bytes, not {given} ({layout.spec})")
+        self.packed = layout.packed(args)
+        self.pointers = <void **>malloc((layout.count + 1) * sizeof(void *))
+        if self.pointers is NULL:
+            raise MemoryError
+        for i in range(layout.count):
+            self.pointers[i] = <char *>self.packed + layout.slots[i].offset
+
+    def __dealloc__(self):
+        free(self.pointers)
 
 
 # ---- plans ----
@@ -323,6 +653,8 @@ cdef class Plan:
         Where; None is the current context's default stream.
     spec : str
         One word per argument.
+    config : LaunchConfig or None
+        Attributes of its launches.
     """
 
     def __cinit__(self):
@@ -330,9 +662,6 @@ cdef class Plan:
 
     def __init__(self):
         raise TypeError("a Plan comes from Kernel.bind(spec, blocks=..., stream=...)")
-
-    def __dealloc__(self):
-        free(self.slots)
 
     @property
     def blocks(self):
@@ -348,32 +677,20 @@ cdef class Plan:
         return self.stream is None or not self.stream._closed
 
     cdef int require_open(self) except -1:
-        self.kernel.use()
-        if self.kernel._binary is not None:
-            self.kernel._binary.use()
+        self.kernel.require_open()
         if self.stream is not None:
             self.stream.use()
         return 0
 
     cdef int pack(self, void *packed, object arguments) except -1:
-        cdef Slot *slots = <Slot *>self.slots
-        cdef uint32_t index = 0
-        if <uint32_t>len(arguments) != self.count:
-            return wrong_count(self, len(arguments))
-        for argument in arguments:
-            put(&slots[index], <unsigned char *>packed + slots[index].offset, argument, index)
-            index += 1
-        return 0
+        return (<Layout>self._layout).pack(<unsigned char *>packed, arguments)
 
     cdef int submit(self, void *packed) except -1 nogil:
         return check_on(self.stream, launch(self, packed), "aclrtLaunchKernelWithHostArgs")
 
     def packed(self, *args):
         """The bytes that a call with these values would hand to the kernel."""
-        cdef bytes result = PyBytes_FromStringAndSize(NULL, self.bytes)
-        memset(<char *>result, 0, self.bytes)
-        self.pack(<char *>result, args)
-        return result
+        return (<Layout>self._layout).packed(args)
 
     def __call__(self, *args):
         """Launch with these values (``aclrtLaunchKernelWithHostArgs``); positional only."""
@@ -394,7 +711,7 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
     if names is not NULL:
         raise TypeError("a plan takes positional arguments only")
     if count != plan.count:
-        wrong_count(plan, count)
+        wrong_count(plan._layout, count)
     if plan.bytes > INLINE_BYTES:
         return call_large(plan, [<object>arguments[index] for index in range(count)])
     if not plan.is_open():
@@ -419,7 +736,9 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
 
 cdef inline abi.aclError launch(Plan plan, void *packed) noexcept nogil:
     cdef void *stream = NULL if plan.stream is None else plan.stream._handle
-    return acl.aclrtLaunchKernelWithHostArgs(plan.kernel._handle, plan._blocks, stream, NULL, packed, plan.bytes, NULL, 0)
+    return acl.aclrtLaunchKernelWithHostArgs(
+        plan.kernel._handle, plan._blocks, stream, plan.cfg, packed, plan.bytes, plan.placeholders, plan.placeholder_count
+    )
 
 
 cdef object call_large(Plan plan, object arguments):
@@ -431,6 +750,8 @@ cdef object call_large(Plan plan, object arguments):
     try:
         memset(packed, 0, plan.bytes)
         plan.pack(packed, arguments)
+        if plan.stream is not None:
+            count_submission(&plan.stream._room)
         with nogil:
             plan.submit(packed)
     finally:
@@ -439,263 +760,26 @@ cdef object call_large(Plan plan, object arguments):
         plan.stream.keep_recorded(plan.kernel, arguments)
 
 
-cdef int wrong_count(Plan plan, Py_ssize_t given) except -1:
-    raise TypeError(f"{plan.kernel!r} takes {plan.count} arguments ({plan.spec}), {given} given")
-
-
-# ---- making plans ----
-
-cdef Plan make_plan(Kernel kernel, spec, blocks, stream):
+cdef Plan make_plan(Kernel kernel, Layout layout, blocks, stream, config):
     cdef Plan plan = Plan.__new__(Plan)
-    cdef Py_ssize_t count
-    kernel.use()
     if stream is not None and not isinstance(stream, Stream):
         raise TypeError(f"stream is {stream!r}, expected a pyacl.Stream or None")
-    blocks = PyNumber_Index(blocks)
-    if not 1 <= blocks <= MOST_BLOCKS:
-        raise ValueError(f"blocks is {blocks}, expected 1 to {MOST_BLOCKS}")
+    if config is not None and not isinstance(config, LaunchConfig):
+        raise TypeError(f"config is {config!r}, expected a pyacl.LaunchConfig or None")
     plan.kernel = kernel
     plan.stream = stream
-    plan._blocks = blocks
-    lay_out(plan, spec)
+    plan.config = config
+    plan.cfg = config_address(config)
+    plan.spec = layout.spec
+    plan._blocks = count_blocks(blocks)
+    plan._layout = layout
+    plan.slots = layout.slots
+    plan.count = layout.count
+    plan.bytes = layout.bytes
+    plan.placeholders = layout.placeholders
+    plan.placeholder_count = layout.placeholder_count
     plan.require_open()
     return plan
-
-
-# Layouts seen before, by spec: reading one costs more than a launch. (words, Slots, arguments, bytes in all)
-cdef dict layouts = {}
-cdef enum:
-    MOST_LAYOUTS = 1024
-
-
-cdef int lay_out(Plan plan, spec) except -1:
-    cdef tuple layout
-    cdef bytes slots
-    key = spec if isinstance(spec, str) else tuple(spec)
-    layout = layouts.get(key)
-    if layout is None:
-        layout = read_spec(key.replace(",", " ").split() if isinstance(key, str) else list(key))
-        if len(layouts) == MOST_LAYOUTS:
-            layouts.clear()
-        layouts[key] = layout
-    plan.spec, slots, plan.count, plan.bytes = layout
-    plan.slots = malloc(max(1, len(slots)))
-    if plan.slots is NULL:
-        raise MemoryError
-    memcpy(plan.slots, <const char *>slots, len(slots))
-    return 0
-
-
-cdef tuple read_spec(list words):
-    cdef uint64_t offset = 0
-    cdef bytes slots = PyBytes_FromStringAndSize(NULL, len(words) * sizeof(Slot))
-    cdef Slot *slot = <Slot *><char *>slots
-    memset(slot, 0, len(slots))
-    for word in words:
-        kind, size = parse_kind(word)
-        slot.kind = kind
-        slot.size = size
-        slot.offset = offset
-        slot.mask = <uint64_t>0xFFFFFFFFFFFFFFFF >> (64 - 8 * min(size, SLOT))
-        slot.highest = slot.mask >> 1 if kind == SIGNED else slot.mask
-        slot.lowest = -<int64_t>slot.highest - 1 if kind == SIGNED else 0
-        offset += (size + SLOT - 1) // SLOT * SLOT
-        if offset > MOST_BYTES:
-            raise ValueError(f"the arguments take more than {MOST_BYTES} bytes")
-        slot += 1
-    return " ".join(words), slots, len(words), max(<uint64_t>SLOT, offset)
-
-
-cdef tuple parse_kind(word):
-    if word in KINDS:
-        return KINDS[word]
-    raw = RAW_WORD.fullmatch(word)
-    if raw:
-        return RAW, int(raw[1])
-    raise ValueError(f"{word!r} is no argument kind: expected one of {', '.join(KINDS)}, bytes[N]")
-
-
-cdef list guess_spec(tuple values):
-    return [guess_kind(value, position) for position, value in enumerate(values, 1)]
-
-
-cdef str guess_kind(value, Py_ssize_t position):
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int):
-        return "i64" if value < 0 else "u64"
-    if isinstance(value, (bytes, bytearray)) and len(value) > 0:
-        return f"bytes[{len(value)}]"
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and getattr(value, "shape", None) == ():
-        kind = getattr(dtype, "kind", "")
-        word = "bool" if kind == "b" else f"{kind}{8 * dtype.itemsize}"
-        if word in KINDS:
-            return word
-    if isinstance(value, float):
-        raise TypeError(f"argument {position}: a float could be of any width; pass numpy.float32(x), or give a spec")
-    return "p"
-
-
-# ---- packing: what pack_fast leaves ----
-
-cdef int put(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
-    cdef uint64_t number
-    if slot.kind == POINTER:
-        number = address_of(value, index)
-    elif slot.kind == UNSIGNED:
-        number = unsigned_number(slot, value, index)
-    elif slot.kind == SIGNED:
-        number = signed_number(slot, value, index)
-    else:
-        return put_other(slot, place, value, index)
-    memcpy(place, &number, SLOT)
-    return 0
-
-
-cdef uint64_t unsigned_number(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
-    cdef uint64_t number
-    try:
-        number = PyLong_AsUnsignedLong(integer(value, index))
-    except OverflowError:
-        return out_of_range(slot, value, index)
-    return number if number <= slot.highest else out_of_range(slot, value, index)
-
-
-cdef uint64_t signed_number(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
-    cdef int64_t number
-    try:
-        number = PyLong_AsLong(integer(value, index))
-    except OverflowError:
-        return out_of_range(slot, value, index)
-    if number < slot.lowest or number > <int64_t>slot.highest:
-        return out_of_range(slot, value, index)
-    return <uint64_t>number & slot.mask
-
-
-cdef int put_other(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
-    cdef double real
-    cdef float single
-    cdef uint16_t half
-    if slot.kind == RAW:
-        return put_raw(slot, place, value, index)
-    memset(place, 0, SLOT)
-    if slot.kind == BOOL:
-        place[0] = truth(value, index)
-        return 0
-    real = real_number(value, index)
-    if slot.kind == FLOAT64:
-        memcpy(place, &real, sizeof(real))
-    elif slot.kind == FLOAT32:
-        single = <float>real
-        if isfinite(real) and not isfinite(single):
-            too_large("f32", value, index)
-        memcpy(place, &single, sizeof(single))
-    else:
-        half = narrow(real, 5, 10) if slot.kind == FLOAT16 else narrow(real, 8, 7)
-        if isfinite(real) and half & 0x7FFF == (0x7C00 if slot.kind == FLOAT16 else 0x7F80):
-            too_large("f16" if slot.kind == FLOAT16 else "bf16", value, index)
-        memcpy(place, &half, sizeof(half))
-    return 0
-
-
-cdef int put_raw(Slot *slot, unsigned char *place, object value, uint32_t index) except -1:
-    cdef Py_buffer view
-    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
-    try:
-        if view.len != slot.size:
-            raise ValueError(f"argument {index + 1} has {view.len} bytes, expected {slot.size}")
-        memcpy(place, view.buf, slot.size)
-        memset(place + slot.size, 0, -slot.size & (SLOT - 1))
-    finally:
-        PyBuffer_Release(&view)
-    return 0
-
-
-cdef uint64_t address_of(object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
-    """The address that something stands for: None, a buffer of ours, a tensor, an array, or an integer of another type."""
-    if isinstance(value, DeviceBuffer):
-        (<DeviceBuffer>value).use_memory()
-        return <uintptr_t>(<Handle>value)._handle
-    if value is None:
-        return 0
-    if hasattr(value, "data_ptr"):
-        return PyLong_AsUnsignedLong(value.data_ptr())
-    if getattr(value, "shape", ()) != () and hasattr(value, "__array_interface__"):
-        return PyLong_AsUnsignedLong(value.__array_interface__["data"][0])
-    try:
-        return PyLong_AsUnsignedLong(PyNumber_Index(value))
-    except OverflowError:
-        raise OverflowError(f"argument {index + 1}: {value} is no address") from None
-    except TypeError:
-        raise TypeError(
-            f"argument {index + 1}: {value!r} has no address: expected an int, None, a DeviceBuffer, or something with "
-            "data_ptr() or __array_interface__"
-        ) from None
-
-
-cdef object integer(object value, uint32_t index):
-    try:
-        return PyNumber_Index(value)
-    except TypeError:
-        raise TypeError(f"argument {index + 1}: {value!r} is no integer") from None
-
-
-cdef double real_number(object value, uint32_t index) except? -1.0:
-    try:
-        return PyFloat_AsDouble(value)
-    except TypeError:
-        raise TypeError(f"argument {index + 1}: {value!r} is no number") from None
-
-
-cdef int truth(object value, uint32_t index) except -1:
-    if value is True:
-        return 1
-    if value is False:
-        return 0
-    # numpy's booleans, and the numbers that stand for them
-    if getattr(getattr(value, "dtype", None), "kind", "") == "b" or value in (0, 1):
-        return bool(value)
-    raise TypeError(f"argument {index + 1}: {value!r} is no bool")
-
-
-cdef uint64_t out_of_range(Slot *slot, object value, uint32_t index) except? 0xFFFFFFFFFFFFFFFF:
-    raise OverflowError(f"argument {index + 1}: {value} is not in {slot.lowest}..{slot.highest}")
-
-
-cdef int too_large(str kind, object value, uint32_t index) except -1:
-    raise OverflowError(f"argument {index + 1}: {value} is too large for {kind}")
-
-
-cdef uint16_t narrow(double value, int exponent_bits, int fraction_bits) noexcept:
-    """Round to a 16-bit format, to nearest, ties to even; beyond the largest number it becomes infinity."""
-    cdef uint64_t bits, fraction, significand, rest, half
-    cdef int exponent, shift
-    cdef int bias = (1 << (exponent_bits - 1)) - 1
-    cdef uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits
-    memcpy(&bits, &value, sizeof(bits))
-    cdef uint16_t sign = <uint16_t>(bits >> 63) << 15
-    fraction = bits & 0xFFFFFFFFFFFFF
-    exponent = <int>(bits >> 52 & 0x7FF)
-    if exponent == 0x7FF:
-        # What fits of a NaN's payload stays; the quiet bit keeps it a NaN when nothing does.
-        return sign | infinity | (<uint16_t>(fraction >> (52 - fraction_bits)) | 1 << (fraction_bits - 1) if fraction else 0)
-    exponent += bias - 1023
-    significand = fraction | <uint64_t>1 << 52
-    shift = 52 - fraction_bits
-    if exponent <= 0:  # a subnormal of the narrow format
-        shift += 1 - exponent
-        exponent = 1
-    if shift > 54:  # less than half of the smallest one; also zero
-        return sign
-    rest = significand & ((<uint64_t>1 << shift) - 1)
-    half = <uint64_t>1 << (shift - 1)
-    significand >>= shift
-    if rest > half or (rest == half and significand & 1):
-        significand += 1
-    # The significand's leading bit adds one to the exponent field, and so does a carry.
-    significand += <uint64_t>(exponent - 1) << fraction_bits
-    return sign | (infinity if significand >= infinity else <uint16_t>significand)
 
 
 cdef Plan _sample = Plan.__new__(Plan)

@@ -1,5 +1,6 @@
 # Device and pinned host memory.
 from pyacl._handle cimport Handle
+from pyacl.stream cimport Stream
 
 
 cdef class DeviceBuffer(Handle):
@@ -20,3 +21,17 @@ cdef class HostBuffer(Handle):
 
 # What a task of the device will read or write: never an address that nobody vouches for.
 cdef void *device_memory(DeviceBuffer buffer, size_t nbytes) except NULL
+
+
+# Memory that is copied from or to: ours, or a buffer of the host, which stays exported as long as this lives.
+cdef class Side:
+    cdef void *address
+    cdef size_t nbytes
+    cdef bint on_device
+    cdef object owner
+    cdef Py_buffer view
+    cdef bint exported
+
+cdef Side make_side(object thing, bint writable)
+# None stands for the current context's default stream.
+cdef Stream require_stream(stream)

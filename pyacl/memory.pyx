@@ -31,13 +31,6 @@ FIELD_NAME = re.compile(rb":[^:]*:")  # in a buffer format
 
 cdef class Side:
     """Memory that is copied from or to: ours, or a buffer of the host, which stays exported as long as this lives."""
-    cdef void *address
-    cdef size_t nbytes
-    cdef bint on_device
-    cdef object owner
-    cdef Py_buffer view
-    cdef bint exported
-
     def __dealloc__(self):
         if self.exported:
             PyBuffer_Release(&self.view)

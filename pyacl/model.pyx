@@ -996,6 +996,31 @@ cdef class Task:
             return <uintptr_t>params.valueWaitTaskParams.devAddr, params.valueWaitTaskParams.value
         return None
 
+    def launch_attribute(self, which):
+        """One attribute of the `LaunchConfig` that a kernel task was launched with (``aclmdlRIKernelTaskGetAttribute``).
+
+        Parameters
+        ----------
+        which : LaunchKernelAttrId
+            Which of them.
+
+        Returns
+        -------
+        int
+            Timeouts in the unit of their id; 0 for what the launch did not set.
+
+        Raises
+        ------
+        InvalidParamError
+            It is no kernel task (107000).
+        """
+        cdef abi.aclrtLaunchKernelAttrId kind = which
+        cdef abi.aclrtLaunchKernelAttrValue value
+        memset(&value, 0, sizeof(value))
+        self.model.use()
+        check(acl.aclmdlRIKernelTaskGetAttribute(self.handle, kind, &value), "aclmdlRIKernelTaskGetAttribute")
+        return value.rsv[0] | <uint64_t>value.rsv[1] << 32
+
     def set_kernel(self, Plan plan not None, *values):
         """Let a kernel task launch `plan` with these values instead (``aclmdlRITaskSetParams``).
 
@@ -1010,15 +1035,21 @@ cdef class Task:
         ------
         InvalidParamError
             It is no kernel task (107000).
+        ValueError
+            The plan has ``data`` arguments: a recorded task cannot get new ones.
         """
-        cdef abi.aclmdlRITaskParams params = self.params()
-        cdef bytes packed = plan.packed(*values)
+        cdef abi.aclmdlRITaskParams params
+        if plan.placeholder_count > 0:
+            raise ValueError(f"{plan!r} has data arguments, which a recorded task cannot take")
+        params = self.params()
+        packed = plan.packed(*values)
         params.type = abi.ACL_MODEL_RI_TASK_KERNEL
         params.kernelTaskParams.funcHandle = plan.kernel._handle
         params.kernelTaskParams.args = <char *>packed
         params.kernelTaskParams.argsSize = len(packed)
         params.kernelTaskParams.isHostArgs = 1
         params.kernelTaskParams.numBlocks = plan._blocks
+        params.kernelTaskParams.cfg = plan.cfg
         self.set_params(&params)
         self.model._recording.add(plan.kernel, values)
 

@@ -357,6 +357,14 @@ def test_forced_closing_drops_what_is_queued(device, kernels, gate):
     assert read_log(log) == []
 
 
+def test_devices_inside_each_other_end_in_any_order():
+    outer = pyacl.Device(0)
+    with pyacl.Device(0):
+        outer.close()
+    with pytest.raises(pyacl.NoContextError):
+        pyacl.Stream()
+
+
 def test_a_stream_of_another_context_is_refused_naming_both(device, kernels):
     with pyacl.Stream() as stream:
         noop = kernels("noop").bind(stream=stream)

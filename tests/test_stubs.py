@@ -9,7 +9,7 @@ import pytest
 import pyacl
 
 PACKAGE = Path(pyacl.__file__).parent
-MODULES = ["device", "stream", "event", "memory", "kernel", "callback", "notify", "model", "report", "_handle", "_runtime"]
+MODULES = ["device", "stream", "event", "memory", "kernel", "kernel_args", "launch_config", "symbol", "callback", "notify", "model", "report", "_handle", "_runtime"]
 BUILTIN = {"__init__", "__enter__", "__exit__", "__buffer__", "__len__", "__getitem__", "__call__"}
 
 
