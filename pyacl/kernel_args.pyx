@@ -15,11 +15,11 @@ from pyacl.kernel cimport Kernel, count_blocks
 from pyacl.launch_config cimport LaunchConfig, config_address
 from pyacl.stream cimport Stream, raise_on
 
-of_thread = threading.local()  # .newest: the KernelArgs that has the thread's own handle
+of_thread = threading.local()  # .newest: the token of the arguments in the thread's own area
 
 
 cdef class Parameter:
-    cdef aclrtParamHandle handle
+    cdef abi.aclrtParamHandle handle
     cdef Layout layout       # None for a placeholder
     cdef void *data          # of a placeholder that has been filled
     cdef size_t nbytes       # of these
@@ -65,7 +65,8 @@ cdef class KernelArgs:
     """
 
     cdef readonly Kernel kernel
-    cdef aclrtArgsHandle _args    # in `_handle_memory`, or the thread's own
+    cdef abi.aclrtArgsHandle _args    # in `_handle_memory`, or the thread's own
+    cdef object _token            # of the thread's area; None with memory of our own
     cdef void *_handle_memory     # ours, for arguments in memory of our own
     cdef void *_bytes             # the arguments themselves then
     cdef list _parameters         # a Parameter for each
@@ -84,7 +85,7 @@ cdef class KernelArgs:
             return
         check(acl.aclrtKernelArgsInit(kernel._handle, &self._args), "aclrtKernelArgsInit")
         self.kernel = kernel
-        of_thread.newest = self
+        of_thread.newest = self._token = object()
 
     cdef int init_own_memory(self, size_t nbytes) except -1:
         cdef size_t handle_bytes = 0
@@ -111,7 +112,7 @@ cdef class KernelArgs:
         if self._args is NULL:
             raise TypeError("the KernelArgs was not initialised")
         self.kernel.require_open()
-        if self._handle_memory is NULL and getattr(of_thread, "newest", None) is not self:
+        if self._token is not None and getattr(of_thread, "newest", None) is not self._token:
             raise RuntimeError("these arguments have no memory of their own: only the newest of a thread can be used, in it")
         return 0
 
