@@ -8,7 +8,7 @@ cdef struct Room:
 cdef enum:
     ROOM = 1024
 
-# Starts the count anew. `trusted`: nobody else submits to the stream, and a submission never waits for its task.
+# Starts the count anew; `recorded` comes before. `trusted`: nobody else submits to the stream, and a submission never waits for its task.
 cdef void open_room(Room *room, bint trusted) noexcept
 cdef bint look_for_room(Room *room, void *stream) noexcept
 
@@ -26,4 +26,4 @@ cdef inline bint keeps_gil(Room *room, void *stream) noexcept:
     if room.left > 0:
         room.left -= 1
         return True
-    return look_for_room(room, stream)
+    return False if room.untrusted else look_for_room(room, stream)

@@ -55,7 +55,7 @@ cdef Policy policy = read_policy()
 
 cdef void open_room(Room *room, bint trusted) noexcept:
     room.left = 0
-    room.untrusted = policy == RELEASE or not trusted
+    room.untrusted = policy == RELEASE or not (trusted or policy == HOLD and not room.recorded)
 
 
 cdef int is_idle(void *stream) noexcept nogil:
@@ -65,9 +65,7 @@ cdef int is_idle(void *stream) noexcept nogil:
 
 cdef bint look_for_room(Room *room, void *stream) noexcept:
     if policy == HOLD:
-        return not room.recorded
-    if room.untrusted:
-        return False
+        return True
     room.impatient = not pyacl_poll(is_idle, stream, True, 0 if room.impatient else PATIENCE_US)
     if room.impatient:
         return False

@@ -727,8 +727,8 @@ cdef object call_plan(PyObject *callable, PyObject *const *arguments, size_t nar
     else:
         with nogil:
             code = launch(plan, packed)
-        if code == 0 and plan.stream is not None and plan.stream.is_recording():
-            plan.stream._recording.add(plan.kernel, tuple([<object>arguments[index] for index in range(count)]))
+        if code == 0 and plan.stream is not None and plan.stream.may_record():
+            plan.stream.add_to_recording(plan.kernel, tuple([<object>arguments[index] for index in range(count)]))
     if code != 0:
         raise_on(plan.stream, code, "aclrtLaunchKernelWithHostArgs")
     return None

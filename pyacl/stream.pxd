@@ -23,9 +23,9 @@ cdef class Stream(Handle):
     cdef int keep(self, object one, object two) except -1
     # For tasks that use things only when they are recorded: a kernel's caller keeps the arguments of a plain launch.
     cdef inline int keep_recorded(self, object one, object two) except -1:
-        if self._recording is not None or captures_open > 0:
-            return self.add_to_recording(one, two)
-        return 0
+        return self.add_to_recording(one, two) if self.may_record() else 0
+    cdef inline bint may_record(self) noexcept:
+        return self._recording is not None or captures_open > 0
     cdef int add_to_recording(self, object one, object two) except -1
     cdef bint is_recording(self) except -1
     cdef int begin_recording(self, Recording recording) except -1
