@@ -259,12 +259,16 @@ static const TaskOps execute_ops = {
 static const TaskOps kept_execute_ops = {
     .name = "model", .run = run_execute, .drop = drop_execute, .release = release_kept_execute, .relays = true};
 
-static bool take_user(Model *model) {
+/* The records are bound under the lock as well: what a dead model held may be gone. */
+static aclError take_part(Model *model, Execution *execution, const char *api) {
+    execution->model = model;
     pthread_mutex_lock(&model->lock);
     bool alive = !model->dead;
-    if (alive) { atomic_fetch_add(&model->users, 1); }
+    bool bound = alive && (model->externals == NULL || external_bind(execution));
+    if (bound) { atomic_fetch_add(&model->users, 1); }
     pthread_mutex_unlock(&model->lock);
-    return alive;
+    if (!alive) { return emu_fail(ACL_ERROR_RT_INVALID_HANDLE, api, "the model was destroyed"); }
+    return bound ? ACL_SUCCESS : emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for records");
 }
 
 aclError execution_submit(Model *model, Stream *stream, const char *api) {
@@ -274,12 +278,10 @@ aclError execution_submit(Model *model, Stream *stream, const char *api) {
     *execution = (Execution){.model = model};
     bool kept = stream->recording != NULL;
     if (kept) { task->ops = &kept_execute_ops; }
-    bool alive = kept || take_user(model);
-    if (!alive || (!kept && model->externals != NULL && !external_bind(execution))) {
+    aclError code = kept ? ACL_SUCCESS : take_part(model, execution, api);
+    if (code != ACL_SUCCESS) {
         stream_cancel(stream, task);
-        if (alive) { put_user(model); }
-        return alive ? emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for records")
-                     : emu_fail(ACL_ERROR_RT_INVALID_HANDLE, api, "the model was destroyed");
+        return code;
     }
     task->as.execute = (ExecuteTask){model_retain(model), execution};
     stream_commit(stream, task);
@@ -316,9 +318,10 @@ static aclError report(Model *model, int32_t code, const char *api) {
 aclError execution_run(Model *model, uint64_t timeout_ns, const char *api) {
     Execution *execution = calloc(1, sizeof(*execution));
     if (execution == NULL) { return emu_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, api, "no memory for an execution"); }
-    if (!take_user(model)) {
+    aclError code = take_part(model, execution, api);
+    if (code != ACL_SUCCESS) {
         free(execution);
-        return emu_fail(ACL_ERROR_RT_INVALID_HANDLE, api, "the model was destroyed");
+        return code;
     }
     execution_begin(execution, model, NULL);
     uint64_t deadline = timeout_ns == 0 ? FOREVER : clock_now() + timeout_ns;
@@ -327,7 +330,7 @@ aclError execution_run(Model *model, uint64_t timeout_ns, const char *api) {
         return emu_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, api, "model %u is not done after %llu ms", model->id,
                         (unsigned long long)(timeout_ns / NS_PER_MS));
     }
-    int32_t code = execution->code;
+    code = execution->code;
     free(execution);
     return report(model, code, api);
 }
